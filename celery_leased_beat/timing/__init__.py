@@ -1,0 +1,25 @@
+"""When an entry is due: ``Cron`` and ``Every``. The only place that knows time zones."""
+
+from celery_leased_beat.timing.aligned import Aligned
+from celery_leased_beat.timing.cron import Cron
+from celery_leased_beat.timing.durations import to_duration
+from celery_leased_beat.timing.every import Every
+from celery_leased_beat.timing.host import to_named_zone
+from celery_leased_beat.timing.parse import daily_at, every, parse
+from celery_leased_beat.timing.timing import AskAgain, Timing
+from celery_leased_beat.timing.zones import to_utc, to_zone
+
+__all__ = [
+    "Aligned",
+    "AskAgain",
+    "Cron",
+    "Every",
+    "Timing",
+    "daily_at",
+    "every",
+    "parse",
+    "to_duration",
+    "to_named_zone",
+    "to_utc",
+    "to_zone",
+]
