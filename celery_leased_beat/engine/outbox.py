@@ -1,0 +1,170 @@
+"""The intents of a term that are still to be enqueued, and how they are tried.
+
+An intent leaves in one of three ways: enqueued (committed), past its grace (skipped), refused ten times (failed). Two
+kinds of errors differ. One of the connection stops all publishing for a moment and holds new claims back, so that an
+outage ends in what ``catch_up`` and ``grace`` say and not in a heap of intents. One of a single fire (an argument that
+cannot be encoded, a queue that is refused) concerns that fire alone.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from celery_leased_beat.engine.protocols import Dispatcher, Intent, Ledger, Term, Trust
+from celery_leased_beat.errors import BrokerError
+from celery_leased_beat.plan import Outcome
+
+logger = logging.getLogger(__name__)
+
+#: How often one fire is tried before it is recorded as failed (DESIGN: ten times at most).
+ATTEMPTS = 10
+#: The wait after a first failure of one fire; it doubles with each further one.
+BACKOFF = timedelta(seconds=1)
+#: The longest wait between two tries of one fire.
+LONGEST_BACKOFF = timedelta(seconds=60)
+#: The wait between two tries of a broker that is out of reach: short, since everybody waits for an outage's end.
+OUTAGE_PAUSE = timedelta(seconds=1)
+#: A fire that is enqueued later than this after its instant is worth a line in the log.
+LATE = timedelta(seconds=5)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    intent: Intent
+    attempts: int = 0
+    due: datetime | None = None
+
+
+class Outbox:
+    """Publishes intents for as long as the term is trusted, and commits what was enqueued."""
+
+    def __init__(self, ledger: Ledger, dispatcher: Dispatcher, trust: Trust) -> None:
+        self._ledger = ledger
+        self._dispatcher = dispatcher
+        self._trust = trust
+        self._waiting: deque[_Waiting] = deque()
+        self._enqueued: list[str] = []
+        self._probe_at: datetime | None = None
+
+    @property
+    def outage(self) -> bool:
+        """Whether the last publish did not reach the broker."""
+        return self._probe_at is not None
+
+    @property
+    def intents(self) -> list[Intent]:
+        """The intents that wait to be enqueued."""
+        return [waiting.intent for waiting in self._waiting]
+
+    def next(self, now: datetime) -> datetime | None:
+        """When something is to be tried or committed next; None where nothing waits."""
+        if self._enqueued:
+            return now
+        if not self._waiting:
+            return None
+        earliest = min(waiting.due or now for waiting in self._waiting)
+        return max(earliest, self._probe_at) if self._probe_at else earliest
+
+    def replace(self, intents: Iterable[Intent]) -> None:
+        """Begin a term: these, and nothing else, are to be enqueued."""
+        self._waiting = deque(_Waiting(intent) for intent in intents)
+        self._enqueued = []
+
+    def add(self, intent: Intent) -> None:
+        """Take an intent that was just claimed."""
+        self._waiting.append(_Waiting(intent))
+
+    def flush(self, term: Term, now: datetime) -> None:
+        """Enqueue what is due and commit it. Raises ``FencedError`` and ``StoreError`` of the ledger's calls."""
+        if self._probe_at is None or self._probe_at <= now:
+            self._publish(term, now)
+        self._commit(term)
+
+    def _publish(self, term: Term, now: datetime) -> None:
+        later: list[_Waiting] = []
+        try:
+            while self._waiting and self._trust.term() == term:
+                waiting = self._waiting[0]
+                if not self._settle(term, waiting, now):
+                    later.append(waiting)
+                self._waiting.popleft()
+        except BrokerError as error:
+            self._note_outage(error, now)
+        finally:
+            self._waiting.extend(later)
+
+    def _settle(self, term: Term, waiting: _Waiting, now: datetime) -> bool:
+        """Try one intent; return whether it is done with, in one way or another."""
+        intent = waiting.intent
+        if waiting.due is not None and waiting.due > now:
+            return False
+        if intent.grace is not None and now - intent.fire.instant > intent.grace:
+            self._abandon(term, intent, Outcome.SKIPPED, "past its grace")
+            return True
+        try:
+            self._dispatcher.publish(intent)
+        except BrokerError:
+            raise
+        except Exception as error:
+            return self._refused(term, waiting, error, now)
+        self._note_enqueued(intent, now)
+        return True
+
+    def _refused(self, term: Term, waiting: _Waiting, error: Exception, now: datetime) -> bool:
+        waiting.attempts += 1
+        if waiting.attempts >= ATTEMPTS:
+            self._abandon(term, waiting.intent, Outcome.FAILED, f"{type(error).__name__}: {error}")
+            return True
+        waiting.due = now + min(BACKOFF * 2 ** (waiting.attempts - 1), LONGEST_BACKOFF)
+        if waiting.attempts == 1:
+            fire = waiting.intent.fire
+            logger.warning(
+                "the fire of %s at %s was refused, it is tried again: %r",
+                fire.entry,
+                fire.instant.isoformat(),
+                error,
+                extra={"fire_id": fire.id},
+            )
+        return False
+
+    def _abandon(self, term: Term, intent: Intent, outcome: Outcome, reason: str) -> None:
+        self._ledger.abandon(term, intent, outcome, reason)
+        fire = intent.fire
+        level = logging.ERROR if outcome is Outcome.FAILED else logging.WARNING
+        logger.log(
+            level,
+            "the fire of %s at %s is %s: %s",
+            fire.entry,
+            fire.instant.isoformat(),
+            outcome,
+            reason,
+            extra={"fire_id": fire.id},
+        )
+
+    def _note_enqueued(self, intent: Intent, now: datetime) -> None:
+        self._enqueued.append(intent.fire.id)
+        self._trust.progressed()
+        if self._probe_at is not None:
+            self._probe_at = None
+            logger.info("the broker is reached again")
+        late = now - intent.fire.instant
+        if late > LATE:
+            logger.info(
+                "%s fired %.1f s late (its instant: %s)",
+                intent.fire.entry,
+                late.total_seconds(),
+                intent.fire.instant.isoformat(),
+                extra={"fire_id": intent.fire.id},
+            )
+
+    def _note_outage(self, error: BrokerError, now: datetime) -> None:
+        if self._probe_at is None:
+            logger.error("the broker is out of reach, no fire is claimed until it is back: %s", error)
+        self._probe_at = now + OUTAGE_PAUSE
+
+    def _commit(self, term: Term) -> None:
+        if self._enqueued:
+            self._ledger.commit(term, self._enqueued)
+            self._enqueued = []

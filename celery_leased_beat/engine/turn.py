@@ -1,0 +1,237 @@
+"""One turn of a replica: plan, claim, publish, commit.
+
+The states a turn may find, and what it then may do:
+
+====================  =====================================================================================
+no trusted term       nothing; whatever was planned is forgotten, since a successor plans from the ledger
+a new term            load where each entry stands, enqueue again what older terms left claimed
+a term                decide each instant in (watermark, now], write the decisions (claim), enqueue, commit
+a claim unanswered    send it again unchanged before anything else is planned
+a broker outage       enqueue nothing and claim nothing, but probe; when it ends, ``catch_up`` and ``grace`` decide
+====================  =====================================================================================
+
+What can fail: the server refuses the token (the term is over), gives no answer (the turn ends, the next one goes on
+where it stood), or an entry's own timing raises (that entry waits a minute, the others go on).
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from celery_leased_beat.engine.agenda import Agenda, Item
+from celery_leased_beat.engine.outbox import Outbox
+from celery_leased_beat.engine.protocols import (
+    Claim,
+    Dispatcher,
+    EntryKey,
+    Intent,
+    Ledger,
+    Position,
+    Term,
+    Trust,
+    Verdict,
+)
+from celery_leased_beat.errors import FencedError, StoreError
+from celery_leased_beat.fires import Fire, fire_id
+from celery_leased_beat.plan import Decision, Outcome, plan
+from celery_leased_beat.schedule import Entry
+from celery_leased_beat.timing import AskAgain
+
+logger = logging.getLogger(__name__)
+
+#: The claims of one turn: as many as one script may carry without holding the server up (DESIGN: 7 ms).
+CLAIMS = 500
+#: Instants that an entry still has to catch up are spread: so long after a burst comes the next one.
+SPREAD = timedelta(seconds=1)
+#: An entry whose timing raises is left alone for so long; it warns once each time.
+PENALTY = timedelta(minutes=1)
+#: The wait after a call to the server that failed, and after an instant that the server calls early.
+PAUSE = timedelta(milliseconds=500)
+EARLY_PAUSE = timedelta(milliseconds=20)
+#: A clock that went back by more than this, as the ledger's rule for watermarks has it, calls for a fresh load.
+CLOCK_STEP = timedelta(minutes=1)
+
+
+class Engine:
+    """Decides each instant of each entry once, for as long as it is trusted."""
+
+    def __init__(
+        self, entries: Iterable[Entry], ledger: Ledger, dispatcher: Dispatcher, trust: Trust, *, namespace: str
+    ) -> None:
+        self._entries = {EntryKey(entry.name, entry.timing.key): entry for entry in entries}
+        self._ledger = ledger
+        self._trust = trust
+        self._namespace = namespace
+        self._outbox = Outbox(ledger, dispatcher, trust)
+        self._positions: dict[EntryKey, Position] = {}
+        self._agenda = Agenda({}, {})
+        self._term: Term | None = None
+        self._unanswered: list[tuple[Item, Claim]] = []
+        self._serving_since: datetime | None = None
+        self._last_now: datetime | None = None
+        self._silent = False
+
+    def turn(self, now: datetime) -> datetime | None:
+        """Do what is due at ``now`` (of the server's clock); return when to come again, None for never by itself."""
+        term = self._trust.term()
+        if term is None:
+            self._serving_since = None
+            return None
+        try:
+            wake = self._serve(term, now)
+        except FencedError as error:
+            logger.debug("term %s was refused: %s", term.number, error)
+            self._trust.fenced(term)
+            return None
+        except StoreError as error:
+            self._note_silence(error)
+            return now + PAUSE
+        self._note_answer()
+        if not self._outbox.outage:
+            self._trust.progressed()
+        return wake
+
+    def _serve(self, term: Term, now: datetime) -> datetime | None:
+        if term != self._term or self._clock_stepped_back(now):
+            self._begin(term, now)
+        self._last_now = now
+        if term.claims_from is not None and now < term.claims_from:
+            return term.claims_from
+        if self._serving_since is None:
+            self._serving_since = now
+        self._resend_claims(term, now)
+        was_outage = self._outbox.outage
+        self._outbox.flush(term, now)
+        if was_outage:
+            self._serving_since = now
+        if not self._outbox.outage or not self._outbox.intents:
+            self._claim_due(term, now)
+            self._outbox.flush(term, now)
+        return self._next_wake(now)
+
+    def _begin(self, term: Term, now: datetime) -> None:
+        loaded = self._ledger.load(term, list(self._entries), self._positions, resume=term.resumes)
+        for note in loaded.notes:
+            logger.warning("%s", note)
+        kept = self._outbox.intents if term.resumes else []
+        intents = {intent.fire.id: intent for intent in [*kept, *loaded.intents]}
+        self._outbox.replace(sorted(intents.values(), key=lambda intent: intent.fire.instant))
+        self._positions.update(loaded.positions)
+        self._agenda = Agenda(self._entries, self._positions)
+        self._unanswered = []
+        self._serving_since = None
+        self._term = term
+
+    def _claim_due(self, term: Term, now: datetime) -> None:
+        budget = 1 if self._outbox.outage else CLAIMS
+        batch: list[tuple[Item, Claim]] = []
+        idle: list[Item] = []
+        for item in self._agenda.take_due(now):
+            try:
+                claims = self._plan(item, now)[:budget]
+            except Exception:
+                self._set_aside(item, now)
+                continue
+            batch += [(item, claim) for claim in claims]
+            if not claims:
+                idle.append(item)
+            if len(batch) >= budget:
+                break
+        for item in idle:
+            self._put_back(item, now)
+        self._claim(term, batch, now)
+
+    def _plan(self, item: Item, now: datetime) -> list[Claim]:
+        since = self._serving_since or now
+        decisions = plan(item.timing, item.policy, item.position.watermark, now, since)
+        return [Claim(item.key, decision, self._intent(item.entry, decision)) for decision in decisions]
+
+    def _intent(self, entry: Entry, decision: Decision) -> Intent | None:
+        if decision.outcome is not Outcome.FIRED:
+            return None
+        instant = decision.last
+        fire = Fire(fire_id(self._namespace, entry.name, instant), entry.name, instant)
+        number = self._term.number if self._term else 0
+        args, kwargs = entry.arguments()
+        return Intent(fire, entry.task, args, kwargs, entry.options, entry.policy.grace, number)
+
+    def _resend_claims(self, term: Term, now: datetime) -> None:
+        if self._unanswered:
+            self._claim(term, self._unanswered, now)
+
+    def _claim(self, term: Term, batch: list[tuple[Item, Claim]], now: datetime) -> None:
+        if not batch:
+            return
+        self._unanswered = batch
+        if self._trust.term() != term:
+            return
+        verdicts = self._ledger.claim(term, [claim for _, claim in batch])
+        self._unanswered = []
+        early: set[EntryKey] = set()
+        for (item, claim), verdict in zip(batch, verdicts, strict=True):
+            if verdict is Verdict.EARLY:
+                early.add(item.key)
+                continue
+            item.decided(claim.decision.last)
+            if verdict is Verdict.CLAIMED:
+                self._note_decision(claim)
+        for item in {item.key: item for item, _ in batch}.values():
+            self._positions[item.key] = item.position
+            self._put_back(item, now, early=item.key in early)
+
+    def _note_decision(self, claim: Claim) -> None:
+        if claim.intent is not None:
+            self._outbox.add(claim.intent)
+            return
+        decision = claim.decision
+        logger.info(
+            "%s %s: %d instants from %s to %s (%s)",
+            claim.key.name,
+            decision.outcome,
+            decision.count,
+            decision.first.isoformat(),
+            decision.last.isoformat(),
+            decision.reason,
+        )
+
+    def _put_back(self, item: Item, now: datetime, *, early: bool = False) -> None:
+        try:
+            due = item.timing.next_after(item.position.watermark)
+        except AskAgain as later:
+            due = max(later.at, now + SPREAD)
+        except Exception:
+            self._set_aside(item, now)
+            return
+        if due is not None and due <= now:
+            due = now + (EARLY_PAUSE if early else SPREAD)
+        self._agenda.put(item, due)
+
+    def _set_aside(self, item: Item, now: datetime) -> None:
+        logger.exception("the entry %s cannot be planned, it is tried again in a minute", item.entry.name)
+        self._agenda.put(item, now + PENALTY)
+
+    def _next_wake(self, now: datetime) -> datetime | None:
+        if self._unanswered:
+            return now + PAUSE
+        wakes = [self._outbox.next(now)]
+        if not self._outbox.outage or not self._outbox.intents:
+            wakes.append(self._agenda.next)
+        return min((wake for wake in wakes if wake is not None), default=None)
+
+    def _clock_stepped_back(self, now: datetime) -> bool:
+        return self._last_now is not None and now < self._last_now - CLOCK_STEP
+
+    def _note_silence(self, error: StoreError) -> None:
+        if not self._silent:
+            logger.warning("the lease's server gives no answer, the turn is tried again: %s", error)
+        self._silent = True
+
+    def _note_answer(self) -> None:
+        if self._silent:
+            logger.info("the lease's server answers again")
+        self._silent = False
+
+    @property
+    def positions(self) -> Mapping[EntryKey, Position]:
+        """Where each entry stands, as far as this replica has seen."""
+        return self._positions

@@ -1,0 +1,35 @@
+"""What is kept in Valkey: the lease, the ledger, the markers and the fan-out records."""
+
+from celery_leased_beat.store.client import connect, dedicated
+from celery_leased_beat.store.clock import ServerClock, boottime
+from celery_leased_beat.store.connection import Connection
+from celery_leased_beat.store.fanout import Fanout, Fanouts
+from celery_leased_beat.store.history import Record
+from celery_leased_beat.store.keys import Keys
+from celery_leased_beat.store.lease import Lease
+from celery_leased_beat.store.ledger import Ledger
+from celery_leased_beat.store.marker import Markers, MarkerVerdict, Start
+from celery_leased_beat.store.observation import Held, Holder, Observation
+from celery_leased_beat.store.snapshot import LedgerReader, Snapshot
+
+__all__ = [
+    "Connection",
+    "Fanout",
+    "Fanouts",
+    "Held",
+    "Holder",
+    "Keys",
+    "Lease",
+    "Ledger",
+    "LedgerReader",
+    "MarkerVerdict",
+    "Markers",
+    "Observation",
+    "Record",
+    "ServerClock",
+    "Snapshot",
+    "Start",
+    "boottime",
+    "connect",
+    "dedicated",
+]

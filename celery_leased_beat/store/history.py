@@ -1,0 +1,68 @@
+"""The history: what was decided, when, by whom and why. The scripts write it, people and commands read it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from redis.exceptions import ResponseError
+
+from celery_leased_beat.errors import StoreError
+from celery_leased_beat.fires import from_milliseconds, to_milliseconds
+from celery_leased_beat.store.keys import Keys
+from celery_leased_beat.store.script import Channel
+
+#: Records per round trip.
+PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One decision, over the instants of one entry from ``first`` to ``last``, ``count`` of them.
+
+    ``outcome`` is a decision's ("fired", "coalesced", "skipped"), "failed" or "skipped" for a fire that was claimed and
+    then not enqueued, "retimed" where the entry's timing changed and what lay between is dropped, or "corrected" where
+    its watermark was ahead of the clock and was set back from ``last`` to ``first``. ``at`` is the time of the
+    decision, ``late`` by how much it came after ``last``; ``fire_id`` is empty where nothing fires.
+    """
+
+    at: datetime
+    entry: str
+    outcome: str
+    first: datetime
+    last: datetime
+    count: int
+    reason: str
+    late: timedelta
+    term: int
+    holder: str
+    fire_id: str
+
+
+def read(channel: Channel, keys: Keys, since: datetime, until: datetime, entry: str | None = None) -> Iterator[Record]:
+    """Give the records of ``since`` to ``until`` in order, of one ``entry`` or of all. Raises ``StoreError``."""
+    start, end = str(to_milliseconds(since)), str(to_milliseconds(until))
+    while start:
+        (page,) = channel.execute([("XRANGE", keys.history, start, end, "COUNT", PAGE)])
+        if isinstance(page, ResponseError):
+            raise StoreError(f"the lease's server does not show the history: {page}")
+        for key, pairs in page:
+            values = pairs if isinstance(pairs, dict) else dict(zip(pairs[::2], pairs[1::2], strict=True))
+            if entry is None or values["entry"] == entry:
+                yield _record(key, values)
+        start = f"({page[-1][0]}" if len(page) == PAGE else ""
+
+
+def _record(key: str, values: dict[str, str]) -> Record:
+    return Record(
+        at=from_milliseconds(int(key.partition("-")[0])),
+        entry=values["entry"],
+        outcome=values["outcome"],
+        first=from_milliseconds(int(values["first"])),
+        last=from_milliseconds(int(values["last"])),
+        count=int(values["count"]),
+        reason=values["reason"],
+        late=timedelta(milliseconds=int(values["late"])),
+        term=int(values["term"]),
+        holder=values["holder"],
+        fire_id=values["fire"],
+    )

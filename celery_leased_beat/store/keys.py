@@ -1,0 +1,44 @@
+"""The names of all keys. They share one hash tag, so that a script's keys lie in one slot of a Cluster.
+
+======================  ==========  =====================================================================
+key                     type        lives
+======================  ==========  =====================================================================
+``…:lease``             string      for its TTL, renewed by the holder
+``…:wake``              list        one second, or until a standby takes its one element
+``…:term``              string      kept: the last term's number, so that terms rise over a release
+``…:state``             hash        kept: one field per entry; absent entries are removed after 7 days
+``…:current``           hash        kept: one field per entry name; removed with the entry's state
+``…:intents``           hash        kept: one field per fire on its way; empty (and gone) when all arrived
+``…:history``           stream      7 days from the last decision, about 100,000 records
+``…:task:<task id>``    hash        6 hours (a setting) from the last use
+``…:fanout:<id>``       hash        as the markers
+======================  ==========  =====================================================================
+"""
+
+from celery_leased_beat.errors import SettingsError
+
+
+class Keys:
+    """The keys of one namespace, each ``clb:{<namespace>}:<what>``."""
+
+    __slots__ = ("_prefix", "current", "history", "intents", "lease", "state", "term", "wake")
+
+    def __init__(self, namespace: str) -> None:
+        if not namespace or "{" in namespace or "}" in namespace:
+            raise SettingsError(f"namespace {namespace!r} cannot be used: give a name without braces")
+        self._prefix = f"clb:{{{namespace}}}:"
+        self.lease = self._prefix + "lease"
+        self.term = self._prefix + "term"
+        self.wake = self._prefix + "wake"
+        self.state = self._prefix + "state"
+        self.current = self._prefix + "current"
+        self.intents = self._prefix + "intents"
+        self.history = self._prefix + "history"
+
+    def marker(self, task: str) -> str:
+        """Return the key of the marker of the task with the id ``task``."""
+        return f"{self._prefix}task:{task}"
+
+    def fanout(self, envelope: str) -> str:
+        """Return the key of the fan-out record of the envelope with the id ``envelope``."""
+        return f"{self._prefix}fanout:{envelope}"

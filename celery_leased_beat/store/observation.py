@@ -1,0 +1,122 @@
+"""What the lease's key and its server say, as values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Self
+
+from celery_leased_beat.errors import StoreError
+from celery_leased_beat.store.script import instant
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The lease is ours.
+
+    ``at`` is the server's time of the answer. ``run_id`` names the run of the server process, ``uptime`` says for how
+    long it has run. ``previous_term`` and ``previous_run_id`` belong to the lease before this one, 0 and None where the
+    server knows of none. None stands also for what the server does not say.
+    """
+
+    term: int
+    at: datetime
+    run_id: str | None
+    uptime: timedelta | None = None
+    previous_term: int = 0
+    previous_run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lease, by its value. A foreign value gives its first word as token, term 0 and nothing else."""
+
+    token: str
+    term: int = 0
+    client_id: str | None = None
+    run_id: str | None = None
+    replica: str = ""
+
+    @classmethod
+    def parse(cls, value: str) -> Self:
+        """Read a lease's value."""
+        words = value.split(" ", 4)
+        if len(words) < 5 or not words[1].isdecimal():
+            return cls(words[0])
+        return cls(words[0], int(words[1]), known(words[2]), known(words[3]), words[4])
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One look at the lease.
+
+    ``value`` is its whole value, None where it is free; ``remaining`` until it ends by itself, None where it is free or
+    never ends. ``term`` is the last term that the server knows of, 0 for none. ``listed`` says whether the holder's
+    connection is among the server's, None where that is not known. ``at`` is the server's time.
+    """
+
+    value: str | None
+    remaining: timedelta | None
+    term: int
+    run_id: str | None
+    uptime: timedelta | None
+    listed: bool | None
+    at: datetime | None
+
+    @property
+    def holder(self) -> Holder | None:
+        """Who holds the lease."""
+        return None if self.value is None else Holder.parse(self.value)
+
+
+def questions(lease: str, term: str, asked: Holder | None) -> list[Sequence[str | int]]:
+    """Return the commands of one look at the keys ``lease`` and ``term``, and at the connection of ``asked``."""
+    client = asked.client_id if asked else None
+    listing = ("CLIENT", "LIST", "ID", client) if client else ("TIME",)
+    return [("GET", lease), ("PTTL", lease), ("GET", term), ("INFO", "server"), ("TIME",), listing]
+
+
+def observation(replies: Sequence[Any], asked: Holder | None) -> Observation:
+    """Return what the replies to :func:`questions` say. A refused one says nothing, but that of the lease is needed."""
+    value, ttl, last, info, time, listing = replies
+    if not isinstance(value, str | None):
+        raise StoreError(f"the lease's server does not show the lease: {value}")
+    run_id, uptime = _server(info)
+    looked = value is not None and Holder.parse(value) == asked
+    return Observation(
+        value=value,
+        remaining=timedelta(milliseconds=ttl) if isinstance(ttl, int) and ttl >= 0 else None,
+        term=number(last.split(" ", 1)[0]) if isinstance(last, str) else 0,
+        run_id=run_id,
+        uptime=uptime,
+        listed=_is_listed(listing, asked, run_id) if asked and looked else None,
+        at=instant(time) if isinstance(time, list) else None,
+    )
+
+
+def known(text: str) -> str | None:
+    """Return ``text``, None for the "-" that stands for what is not known."""
+    return None if text == "-" else text
+
+
+def number(text: str) -> int:
+    """Return the number in ``text``, 0 where there is none."""
+    return int(text) if text.isdecimal() else 0
+
+
+def seconds(text: str) -> timedelta | None:
+    """Return the whole seconds in ``text``, None where there are none."""
+    return timedelta(seconds=int(text)) if text.isdecimal() else None
+
+
+def _is_listed(listing: Any, holder: Holder, run_id: str | None) -> bool | None:
+    """Return whether ``listing`` shows the holder; ids are of one run of the server only."""
+    if not isinstance(listing, str) or run_id is None or holder.run_id != run_id:
+        return None
+    return listing.startswith(f"id={holder.client_id} ")
+
+
+def _server(info: Any) -> tuple[str | None, timedelta | None]:
+    if not isinstance(info, str):
+        return None, None
+    lines = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
+    return lines.get("run_id"), seconds(lines.get("uptime_in_seconds", ""))

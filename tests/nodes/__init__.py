@@ -1,0 +1,1 @@
+"""The nodes of the integration tests: what pytest-celery runs in containers, as processes of this machine."""

@@ -1,0 +1,155 @@
+"""A TCP proxy on 127.0.0.1 that can cut, freeze and hold what passes: the network's faults, without root's rights."""
+
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal, Self
+
+from examples.valkey import HOST
+
+Side = Literal["request", "reply"]
+
+#: SO_LINGER with no time: a close sends RST, as a firewall or a dead host does.
+_RESET = struct.pack("ii", 1, 0)
+
+
+class Proxy:
+    """Hands on what clients of its own ``port`` and the server on the port ``target`` say to each other."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._links: set[_Link] = set()
+        self._hold: Hold | None = None
+        self._flowing = threading.Event()
+        self._flowing.set()
+        self._listener = socket.create_server((HOST, 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # A close alone does not wake the thread that waits in accept.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.cut()
+        self.thaw()
+
+    @property
+    def url(self) -> str:
+        return f"redis://{HOST}:{self.port}/0"
+
+    def cut(self) -> int:
+        """Reset all connections and return how many there were; new ones are accepted."""
+        links = list(self._links)
+        for link in links:
+            link.close(reset=True)
+        return len(links)
+
+    def freeze(self) -> None:
+        """Let nothing pass, in old connections and new ones, as a firewall that drops packets does."""
+        self._flowing.clear()
+
+    def thaw(self) -> None:
+        """Let everything pass, what was kept back first."""
+        self._flowing.set()
+        if self._hold:
+            self._hold.release()
+
+    def hold(self, pattern: bytes, side: Side) -> "Hold":
+        """Keep back the next request with ``pattern``, or the reply to it, and all that follows in its connection."""
+        self._hold = Hold(pattern, side)
+        return self._hold
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            try:
+                server = socket.create_connection((HOST, self._target))
+            except OSError:
+                client.close()
+                continue
+            link = _Link(client, server, gate=self._pass, ended=self._links.discard)
+            self._links.add(link)
+            link.start()
+
+    def _pass(self, link: "_Link", side: Side, chunk: bytes) -> None:
+        """Return once ``chunk`` may go on."""
+        self._flowing.wait()
+        if self._hold:
+            self._hold.look(link, side, chunk)
+
+
+class Hold:
+    """One message that is kept back; ``seen`` is set once there is one."""
+
+    def __init__(self, pattern: bytes, side: Side) -> None:
+        self.seen = threading.Event()
+        self._pattern = pattern
+        self._side = side
+        self._link: _Link | None = None
+        self._released = threading.Event()
+
+    def wait(self, seconds: float = 30.0) -> None:
+        """Return once a message was kept back (a reply: once its request has gone on)."""
+        assert self.seen.wait(seconds), f"not within {seconds:g} s: a message with {self._pattern!r}"
+
+    def release(self) -> None:
+        """Let it go on, and keep back no other."""
+        self._released.set()
+
+    def look(self, link: "_Link", side: Side, chunk: bytes) -> None:
+        """Return once ``chunk`` may go on."""
+        if self._released.is_set():
+            return
+        if side == "request" and self._link is None and self._pattern in chunk:
+            self._link = link
+            self.seen.set()
+        if link is self._link and side == self._side:
+            self._released.wait()
+
+
+class _Link:
+    """One client's connection and the proxy's own to the server."""
+
+    def __init__(
+        self,
+        client: socket.socket,
+        server: socket.socket,
+        *,
+        gate: Callable[["_Link", Side, bytes], None],
+        ended: Callable[["_Link"], None],
+    ) -> None:
+        self._client = client
+        self._server = server
+        self._gate = gate
+        self._ended = ended
+
+    def start(self) -> None:
+        for arguments in ((self._client, self._server, "request"), (self._server, self._client, "reply")):
+            threading.Thread(target=self._pump, args=arguments, daemon=True).start()
+
+    def close(self, *, reset: bool) -> None:
+        for end in (self._client, self._server):
+            with suppress(OSError):
+                if reset:
+                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+                # Wakes the pump that reads from it: while it does, a close has no effect.
+                end.shutdown(socket.SHUT_RD if reset else socket.SHUT_RDWR)
+            end.close()
+        self._ended(self)
+
+    def _pump(self, source: socket.socket, sink: socket.socket, side: Side) -> None:
+        with suppress(OSError):
+            while chunk := source.recv(65536):
+                self._gate(self, side, chunk)
+                sink.sendall(chunk)
+            # The end of a connection is kept back as any packet is.
+            self._gate(self, side, b"")
+        self.close(reset=False)
