@@ -1,0 +1,207 @@
+"""The thread that holds or contends for the lease.
+
+============  =================================================================================================
+standby       looks at the lease a few times a second; takes it when it is free, or replaces a dead holder's
+holder        renews it every third of its TTL, for as long as the engine makes progress
+cooling       gave the lease up for want of progress; lets the others try first
+stopped       released what it held, for good
+============  =================================================================================================
+
+Trust is a deadline, not a flag: the start of the last successful acquire or renewal, plus the TTL, less a margin, on a
+clock that counts suspension. An error proves nothing, so trust then runs on to its end and no further; but when the
+connection itself breaks, trust ends until a renewal over a new one has succeeded. The engine asks before each claim and
+each publish. Only this thread talks to the server about the lease, over one connection of its own.
+
+What can fail: no answer (tried again soon, with the same token until the answer is known), another holder (standby with
+a new token), no progress of the engine for a whole TTL (the lease is given up).
+"""
+
+import logging
+import random
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+
+from celery_leased_beat.election.contender import Contender, Won
+from celery_leased_beat.election.waker import Waker
+from celery_leased_beat.engine import Term
+from celery_leased_beat.errors import StoreError
+from celery_leased_beat.store import Lease, boottime
+
+logger = logging.getLogger(__name__)
+
+#: What trust leaves of the TTL, as a share: time for a publish that was begun on trust to end before the lease does.
+MARGIN = 1 / 5
+#: The longest wait between two tries of a server that gives no answer (seconds).
+RETRY = 1.0
+
+
+class Election:
+    """Competes for one lease; satisfies the engine's ``Trust``.
+
+    ``replica`` says who this is, for people. ``on_change`` is called, in this object's thread, when the term or the
+    trust in it has changed.
+    """
+
+    def __init__(self, lease: Lease, replica: str, *, ttl: timedelta, on_change: Callable[[], None]) -> None:
+        self._lease = lease
+        self._replica = replica
+        self._ttl = ttl.total_seconds()
+        self._on_change = on_change
+        self._waker = Waker()
+        self._contender = Contender(lease, replica, trusted_for=ttl * (1 - MARGIN))
+        self._trust: tuple[Term, float] | None = None
+        self._progress_at = 0.0
+        self._cooling_until = 0.0
+        self._stopping = False
+        self._silent = False
+        self._thread = threading.Thread(target=self._run, name="leased-beat-election", daemon=True)
+
+    def start(self) -> None:
+        """Begin to compete."""
+        self._thread.start()
+
+    def stop(self, deadline: float) -> bool:
+        """Release the lease and end the thread, by ``deadline`` (of ``boottime``); return whether that was done.
+
+        Safe in a signal handler: it sets a flag, rings a socket pair and joins.
+        """
+        self._stopping = True
+        self._waker.wake()
+        if self._thread.ident is not None:
+            self._thread.join(max(0.0, deadline - boottime()))
+        return not self._thread.is_alive()
+
+    def term(self) -> Term | None:
+        """Return the term while it is trusted, else None."""
+        trust = self._trust
+        if trust is None or self._stopping or boottime() >= trust[1]:
+            return None
+        return trust[0]
+
+    def fenced(self, term: Term) -> None:
+        """Trust ``term`` no longer, and look at once what became of the lease."""
+        trust = self._trust
+        if trust is not None and trust[0] == term:
+            self._trust = None
+            self._waker.wake()
+
+    def progressed(self) -> None:
+        """Note that work goes on."""
+        self._progress_at = boottime()
+
+    # What follows runs in the thread.
+
+    def _run(self) -> None:
+        while not self._stopping:
+            try:
+                self._cool()
+                won = self._contend()
+                if won is not None:
+                    self._hold(won.term, won.sent)
+            except Exception:  # an error of our own must end in "not the holder", never in a dead thread
+                logger.exception("the election met an error of its own, it goes on as a standby")
+                self._waker.wait(RETRY)
+            finally:
+                self._trust = None
+        self._lease.close()
+
+    def _cool(self) -> None:
+        while not self._stopping and self._cooling_until > boottime():
+            self._waker.wait(self._cooling_until - boottime())
+
+    def _contend(self) -> Won | None:
+        """Try until the lease is won; None where it is time to stop."""
+        while not self._stopping:
+            try:
+                won = self._contender.attempt()
+                self._note_answer()
+            except StoreError as error:
+                self._note_silence(error)
+                self._waker.wait(_retry_pause())
+                continue
+            if won is not None:
+                return won
+        if self._contender.unanswered is not None:
+            self._release(self._contender.unanswered)
+        return None
+
+    def _hold(self, term: Term, sent: float) -> None:
+        """Keep ``term`` until it is lost, given up or released."""
+        logger.info("elected: %s holds the lease, term %s", self._replica, term.number, extra={"term": term.number})
+        self.progressed()
+        self._believe(term, sent)
+        pause = self._until_renewal(sent)
+        while True:
+            if self._lease.wait(pause, self._waker):
+                self._doubt("its connection broke")
+            self._waker.clear()
+            if self._stopping:
+                self._release(term.token)
+                return
+            if self._stuck():
+                self._give_up(term)
+                return
+            sent = boottime()
+            try:
+                held = self._lease.renew(term.token, self._replica)
+            except StoreError as error:
+                if not self._lease.connected:
+                    self._doubt(str(error))
+                pause = _retry_pause()
+                continue
+            if held is None:
+                logger.warning("lost the lease of term %s: another has it, or nobody", term.number)
+                return
+            self._believe(term, sent)
+            pause = self._until_renewal(sent)
+
+    def _until_renewal(self, sent: float) -> float:
+        return max(0.0, sent + self._ttl / 3 * random.uniform(0.9, 1.0) - boottime())
+
+    def _believe(self, term: Term, sent: float) -> None:
+        regained = self._trust is None
+        self._trust = (term, sent + self._ttl * (1 - MARGIN))
+        if regained:
+            self.progressed()
+            self._on_change()
+
+    def _doubt(self, why: str) -> None:
+        if self._trust is not None:
+            logger.warning("the lease is not trusted until it is renewed: %s", why)
+        self._trust = None
+
+    def _stuck(self) -> bool:
+        return self._trust is not None and boottime() - self._progress_at > self._ttl
+
+    def _give_up(self, term: Term) -> None:
+        self._trust = None
+        self._release(term.token)
+        self._cooling_until = boottime() + self._ttl / 3
+        logger.warning(
+            "gave up the lease of term %s: no turn was completed for %.0f s",
+            term.number,
+            boottime() - self._progress_at,
+        )
+
+    def _release(self, token: str) -> None:
+        """Release what ``token`` holds; a server that gives no answer lets it end by its TTL."""
+        self._trust = None
+        try:
+            self._lease.release(token)
+        except StoreError as error:
+            logger.debug("the lease was not released: %s", error)
+
+    def _note_silence(self, error: StoreError) -> None:
+        if not self._silent:
+            logger.warning("the lease cannot be looked at, this replica stands by: %s", error)
+        self._silent = True
+
+    def _note_answer(self) -> None:
+        if self._silent:
+            logger.info("the lease can be looked at again")
+        self._silent = False
+
+
+def _retry_pause() -> float:
+    return RETRY * random.uniform(0.3, 1.0)

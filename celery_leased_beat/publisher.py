@@ -1,0 +1,124 @@
+"""A fire becomes a message: one publish, over a connection of our own, in a bounded time, never retried by a library.
+
+Every publish has a delivery id of its own, so that the worker can tell a second message of one fire (another delivery)
+from a redelivery of the same. Errors are told apart for the engine: ``BrokerError`` is the connection's, anything else
+concerns this fire alone.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from celery import Celery
+from celery.result import denied_join_result
+from kombu import Connection
+from kombu.exceptions import OperationalError
+
+from celery_leased_beat.engine import Intent
+from celery_leased_beat.errors import BrokerError
+from celery_leased_beat.events import is_our_task
+from celery_leased_beat.headers import fire_header
+
+logger = logging.getLogger(__name__)
+
+#: The longest that one connect, and one answer of the broker, may take (seconds). A turn is bounded by it, and with it
+#: the time after which a holder that cannot publish is known to be useless.
+TIMEOUT = 4.0
+
+#: What a transport has to be told so that it neither waits nor tries again by itself. A transport ignores what is not
+#: its own: the first four are Redis's and Sentinel's, the next three RabbitMQ's, the last four kombu's connect loop.
+_BOUNDED: Mapping[str, Any] = {
+    "socket_timeout": TIMEOUT,
+    "socket_connect_timeout": TIMEOUT,
+    "socket_keepalive": True,
+    "retry_on_timeout": False,
+    "confirm_publish": True,
+    "read_timeout": TIMEOUT,
+    "write_timeout": TIMEOUT,
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0,
+    "interval_max": 0,
+}
+
+#: Answers of a Redis-like broker that concern every message, not the one that met them.
+_SERVER_STATES = ("MISCONF", "NOREPLICAS", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN")
+_SERVER_STATE_ERRORS = {"ReadOnlyError", "OutOfMemoryError", "BusyLoadingError", "ClusterDownError", "MasterDownError"}
+
+
+class Publisher:
+    """Enqueues fires on the broker of one app; satisfies the engine's ``Dispatcher``."""
+
+    def __init__(self, app: Celery, namespace: str) -> None:
+        self._app = app
+        self._namespace = namespace
+        self._connection: Connection | None = None
+
+    def publish(self, intent: Intent) -> None:
+        """Enqueue the message of ``intent``. Raises ``BrokerError`` for the connection, anything else for this fire.
+
+        A connection that was good before and is broken now is replaced once, at once: an idle one may have been cut
+        long ago. The second try is a message with a delivery id of its own.
+        """
+        fresh = self._connection is None
+        try:
+            self._send(intent)
+        except BrokerError:
+            if fresh:
+                raise
+            logger.debug("the connection to the broker was broken, trying a new one", exc_info=True)
+            self._send(intent)
+
+    def close(self) -> None:
+        """Close the connection, where there is one; never opens one."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            try:
+                connection.collapse()  # type: ignore[attr-defined]
+            except Exception:  # a broken connection may refuse even its end
+                logger.debug("the connection to the broker did not close cleanly", exc_info=True)
+
+    def _send(self, intent: Intent) -> None:
+        connection = self._connection = self._connection or self._connect()
+        try:
+            with denied_join_result():  # else a result backend subscribes to each fire's result, and never lets go
+                self._send_over(connection, intent)
+        except Exception as error:
+            if not _is_broker_error(connection, error):
+                if isinstance(error, connection.channel_errors):
+                    self.close()
+                raise
+            self.close()
+            raise BrokerError(f"{type(error).__name__}: {error}") from error
+
+    def _send_over(self, connection: Connection, intent: Intent) -> None:
+        options = dict(intent.options)
+        headers = {**options.pop("headers", {}), **fire_header(intent, self._namespace, delivery=str(uuid4()))}
+        message: dict[str, Any] = {
+            **options,
+            "args": list(intent.args),
+            "kwargs": dict(intent.kwargs),
+            "headers": headers,
+            "task_id": intent.fire.id,
+            "producer": self._app.amqp.Producer(connection, auto_declare=False),
+            "confirm_timeout": TIMEOUT,
+            "mandatory": True,  # RabbitMQ confirms what it can route nowhere, and drops it
+            "retry": False,
+        }
+        if is_our_task(intent.task):
+            message["serializer"] = "json"
+        task = self._app.tasks.get(intent.task)
+        if task is None:
+            self._app.send_task(intent.task, **message)
+        else:
+            task.apply_async(**message)
+
+    def _connect(self) -> Connection:
+        return self._app.connection_for_write(connect_timeout=TIMEOUT, transport_options=dict(_BOUNDED))
+
+
+def _is_broker_error(connection: Connection, error: Exception) -> bool:
+    if isinstance(error, (OperationalError, OSError, *connection.connection_errors)):
+        return True
+    return type(error).__name__ in _SERVER_STATE_ERRORS or str(error).startswith(_SERVER_STATES)

@@ -1,0 +1,226 @@
+"""The election against a real Valkey: who holds, who trusts, and how the lease changes hands."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+
+from celery_leased_beat.election import Election
+from celery_leased_beat.engine import Term
+from celery_leased_beat.store import Keys, Lease, ServerClock, boottime, dedicated
+from examples.valkey import Server
+from tests.nodes.proxy import Proxy
+from tests.nodes.waiting import holds_for, wait_until
+
+TTL = timedelta(seconds=1.5)
+#: Long enough for an expiry, a renewal and two looks on a busy machine.
+SOON = 15.0
+
+
+class Replica:
+    """One election, with an engine that makes progress unless told otherwise."""
+
+    def __init__(self, url: str, namespace: str, name: str) -> None:
+        clock = ServerClock()
+        lease = Lease(dedicated(url, timeout=TTL / 3), Keys(namespace), TTL, clock)
+        self.changes: list[Term | None] = []
+        self.busy = True
+        self.election = Election(lease, name, ttl=TTL, on_change=self._note)
+        self.election.start()
+
+    def _note(self) -> None:
+        self.changes.append(self.election.term())
+
+    def holds(self) -> bool:
+        if self.busy:
+            self.election.progressed()
+        return self.election.term() is not None
+
+    @property
+    def term(self) -> Term:
+        term = self.election.term()
+        assert term is not None
+        return term
+
+    def stop(self, seconds: float = 2.0) -> bool:
+        return self.election.stop(boottime() + seconds)
+
+
+@pytest.fixture
+def compete(server_url: str, namespace: str) -> Iterator[Callable[..., Replica]]:
+    replicas: list[Replica] = []
+
+    def compete(name: str = "a:1", url: str = server_url) -> Replica:
+        replicas.append(Replica(url, namespace, name))
+        return replicas[-1]
+
+    yield compete
+    for replica in replicas:
+        replica.stop()
+
+
+@pytest.fixture
+def keys(namespace: str) -> Keys:
+    return Keys(namespace)
+
+
+def elect(*replicas: Replica) -> Replica:
+    """Wait until one of them trusts its lease, and return it; two at a time fail the test."""
+
+    def one() -> list[Replica]:
+        holders = [replica for replica in replicas if replica.holds()]
+        assert len(holders) <= 1
+        return holders
+
+    return wait_until(one, "one replica holds the lease", SOON)[0]
+
+
+def test_one_of_three_holds_and_the_others_stand_by(compete):
+    replicas = [compete(f"host:{number}") for number in range(3)]
+    holder = elect(*replicas)
+    others = [replica for replica in replicas if replica is not holder]
+    alone = lambda: holder.holds() and not any(other.holds() for other in others)  # noqa: E731
+    holds_for(alone, "one holder", 2 * TTL.total_seconds())
+    assert holder.changes == [holder.term]
+
+
+def test_a_released_lease_goes_to_a_standby_under_a_higher_term(compete, client, keys):
+    first = compete("a:1")
+    before = elect(first).term
+    second = compete("b:1")
+    assert first.stop()
+    assert first.election.term() is None
+    assert elect(second).term.number > before.number
+    assert client.get(keys.lease).startswith(second.term.token)
+
+
+def test_a_deleted_lease_is_taken_again_under_a_new_term_and_token(compete, client, keys):
+    replica = compete()
+    before = elect(replica).term
+    client.delete(keys.lease)
+    wait_until(lambda: replica.holds() and replica.term != before, "a new term", SOON)
+    assert replica.term.number > before.number
+    assert replica.term.token != before.token
+    assert replica.term.resumes
+
+
+def test_a_foreign_token_is_left_alone_and_ends_the_trust(compete, client, keys):
+    replica = compete()
+    elect(replica)
+    client.set(keys.lease, "foreign", px=60_000)
+    wait_until(lambda: not replica.holds(), "the holder stands by", SOON)
+    holds_for(lambda: not replica.holds(), "a standby", TTL.total_seconds())
+    assert replica.stop()
+    assert client.get(keys.lease) == "foreign"
+    assert client.pttl(keys.lease) > 30_000
+
+
+def test_a_holder_that_another_followed_does_not_resume(compete, client, keys):
+    first, second = compete("a:1"), compete("b:1")
+    holder = elect(first, second)
+    other = second if holder is first else first
+    client.set(keys.lease, "foreign", px=300)
+    wait_until(lambda: not holder.holds(), "the holder stands by", SOON)
+    new = elect(first, second)
+    assert new.term.resumes == (new is not other)
+
+
+def test_a_connection_that_is_killed_costs_trust_for_a_moment_and_not_the_term(compete, client):
+    replica = compete()
+    term = elect(replica).term
+    # On its own a replica has nobody who could replace it in between.
+    client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+    wait_until(lambda: len(replica.changes) == 2, "the lease is trusted again", SOON)
+    assert replica.changes == [term, term]
+
+
+def test_no_trust_outlives_the_ttl_while_the_server_is_silent(compete, server_url, namespace):
+    with Server() as server:
+        replica = compete(url=server.url)
+        term = elect(replica).term
+        server.pause()
+        paused = boottime()
+        wait_until(lambda: not replica.holds(), "trust ends", SOON)
+        assert not replica.holds()
+        holds_for(lambda: not replica.holds(), "no trust while nothing answers", 2 * TTL.total_seconds())
+        assert boottime() - paused >= 2 * TTL.total_seconds()
+        server.resume()
+        wait_until(lambda: replica.holds() and replica.term != term, "elected anew", SOON)
+
+
+def test_a_holder_without_progress_gives_the_lease_up_and_lets_another_try(compete):
+    stuck = compete("a:1")
+    elect(stuck)
+    stuck.busy = False
+    other = compete("b:1")
+    assert elect(stuck, other) is stuck
+    wait_until(other.holds, "the other one holds", SOON)
+    assert not stuck.holds()
+
+
+def test_a_holder_whose_connection_is_gone_is_replaced_before_its_ttl(compete, client, keys, server):
+    with Proxy(server.port) as proxy:
+        holder = compete("a:1", url=proxy.url)
+        term = elect(holder).term
+        standby = compete("b:1")
+        holds_for(lambda: not standby.holds(), "a standby that has seen the holder", 1.2)
+        # As a kill does: the server sees the connection end, and nothing answers any more. The key must not expire.
+        client.persist(keys.lease)
+        proxy.freeze()
+        holder_id = client.get(keys.lease).split(" ")[2]
+        client.execute_command("CLIENT", "KILL", "ID", holder_id)
+        wait_until(standby.holds, "the standby replaced the holder", SOON)
+        assert standby.term.number > term.number
+
+
+def test_an_acquire_whose_reply_is_lost_is_recognised_as_won(compete, server, client, keys):
+    client.script_flush()  # so that the script is sent by its source, which the proxy knows it by
+    with Proxy(server.port) as proxy:
+        held = proxy.hold(b"May this replica have the lease?", "reply")
+        replica = compete(url=proxy.url)
+        held.wait()
+        wait_until(lambda: client.exists(keys.lease), "the request had its effect", SOON)
+        elect(replica)
+        assert client.get(keys.lease).startswith(replica.term.token)
+        number, _, before, _ = client.get(keys.term).split(" ")
+        assert (int(number), before) == (replica.term.number, "-")
+
+
+def test_a_stop_ends_within_its_deadline_though_the_server_is_silent(compete):
+    with Server() as server:
+        replica = compete(url=server.url)
+        elect(replica)
+        server.pause()
+        started = boottime()
+        replica.stop(seconds=1.0)
+        assert replica.election.term() is None
+        assert boottime() - started < SOON
+        server.resume()
+
+
+def test_a_stop_may_be_called_again_and_before_the_start(compete, server_url, namespace):
+    replica = compete()
+    elect(replica)
+    assert [replica.stop() for _ in range(3)] == [True, True, True]
+
+
+def test_losing_and_gaining_is_logged_once_each(compete, client, keys, caplog):
+    caplog.set_level("INFO", logger="celery_leased_beat")
+    replica = compete()
+    term = elect(replica).term
+    client.delete(keys.lease)
+    wait_until(lambda: replica.holds() and replica.term != term, "a new term", SOON)
+    lines = [record.getMessage() for record in caplog.records if record.name.startswith("celery_leased_beat")]
+    assert sum(line.startswith("elected") for line in lines) == 2
+    assert sum(line.startswith("lost the lease") for line in lines) == 1
+
+
+def test_the_value_of_the_lease_names_the_replica(compete, client, keys):
+    elect(compete("shop-7:4711"))
+    assert client.get(keys.lease).endswith("shop-7:4711")
+
+
+def test_two_replicas_with_the_same_host_and_pid_are_two(compete):
+    replicas = [compete("same:1"), compete("same:1")]
+    elect(*replicas)
+    holds_for(lambda: sum(replica.holds() for replica in replicas) <= 1, "one holder", TTL.total_seconds())

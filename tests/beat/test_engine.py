@@ -1,0 +1,300 @@
+"""The engine on a real ledger: what is claimed, published and committed, and what an error leaves behind."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from celery_leased_beat.engine import Engine, Intent, Term
+from celery_leased_beat.errors import BrokerError
+from celery_leased_beat.fires import fire_id
+from celery_leased_beat.plan import Policy
+from celery_leased_beat.schedule import Entry, EventTarget
+from celery_leased_beat.store import Keys, Lease, Ledger, ServerClock, connect, dedicated
+from celery_leased_beat.timing import Every
+from tests.nodes.proxy import Proxy
+from tests.nodes.waiting import wait_until
+
+SECOND = timedelta(seconds=1)
+TICK = timedelta(milliseconds=100)
+
+
+@dataclass
+class Tenure:
+    """A lease that this test holds, as the trust of an engine."""
+
+    lease: Lease
+    held: Term | None = None
+    refused: list[Term] = field(default_factory=list)
+
+    def begin(self, **facts: object) -> Term:
+        token = uuid4().hex
+        held = self.lease.acquire(token, "test:1")
+        assert held
+        self.held = Term(held.term, token, **facts)
+        return self.held
+
+    def end(self) -> None:
+        assert self.held
+        self.lease.release(self.held.token)
+        self.held = None
+
+    def term(self) -> Term | None:
+        return self.held
+
+    def fenced(self, term: Term) -> None:
+        self.refused.append(term)
+        self.held = None
+
+    def progressed(self) -> None: ...
+
+
+class Broker:
+    """Takes messages, unless it was told to fail."""
+
+    def __init__(self) -> None:
+        self.received: list[Intent] = []
+        self.error: Exception | None = None
+
+    def publish(self, intent: Intent) -> None:
+        if self.error:
+            raise self.error
+        self.received.append(intent)
+
+    def instants(self, entry: str = "tick") -> list[datetime]:
+        return [intent.fire.instant for intent in self.received if intent.fire.entry == entry]
+
+
+class Failing:
+    """A timing that cannot say when it is next."""
+
+    key = "failing"
+
+    def next_after(self, instant: datetime) -> datetime | None:
+        raise RuntimeError("no idea")
+
+    def count(self, after: datetime, until: datetime) -> int:
+        raise RuntimeError("no idea")
+
+    def resolved(self, zone: object) -> "Failing":
+        return self
+
+    def anchored(self, anchor: datetime) -> "Failing":
+        return self
+
+
+def entry(name: str = "tick", *, timing: object = None, **policy: object) -> Entry:
+    return Entry(name, timing or Every(TICK), f"job:{name}", EventTarget(name, object), policy=Policy(**policy))
+
+
+class Bench:
+    """One replica's parts on one server, driven turn by turn."""
+
+    def __init__(self, url: str, namespace: str, *, ledger_url: str = "") -> None:
+        self.namespace = namespace
+        self.clock = ServerClock()
+        self.keys = Keys(namespace)
+        self.lease = Lease(dedicated(url, timeout=SECOND), self.keys, 60 * SECOND, self.clock)
+        self.tenure = Tenure(self.lease)
+        self.broker = Broker()
+        self.ledger = Ledger(connect(ledger_url or url, timeout=SECOND / 4), self.keys, self.clock, replica="test:1")
+
+    def engine(self, *entries: Entry) -> Engine:
+        return Engine(entries, self.ledger, self.broker, self.tenure, namespace=self.namespace)
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def turn_until(self, engine: Engine, count: int, name: str = "tick") -> list[datetime]:
+        """Run turns until the broker has got so many messages of one entry."""
+
+        def enough() -> bool:
+            engine.turn(self.now())
+            return len(self.broker.instants(name)) >= count
+
+        wait_until(enough, f"{count} messages of {name}")
+        return self.broker.instants(name)
+
+    def outcomes(self, name: str = "tick") -> list[str]:
+        records = self.ledger.history(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC), name)
+        return [record.outcome for record in records]
+
+
+@pytest.fixture
+def bench(server_url: str, namespace: str) -> Iterator[Bench]:
+    bench = Bench(server_url, namespace)
+    yield bench
+    bench.lease.close()
+
+
+def grid(instants: list[datetime]) -> list[timedelta]:
+    return [later - earlier for earlier, later in itertools.pairwise(instants)]
+
+
+def test_without_trust_a_turn_does_nothing(bench, client):
+    assert bench.engine(entry()).turn(datetime.now(UTC)) is None
+    assert client.keys("*") == []
+
+
+def test_each_instant_of_the_grid_is_enqueued_once_in_order_under_its_id(bench, client):
+    bench.tenure.begin()
+    instants = bench.turn_until(bench.engine(entry(catch_up="all")), 8)
+    assert set(grid(instants)) == {TICK}
+    assert [intent.fire.id for intent in bench.broker.received] == [
+        fire_id(bench.namespace, "tick", instant) for instant in instants
+    ]
+    assert client.hlen(bench.keys.intents) == 0
+
+
+def test_the_next_term_goes_on_where_the_last_one_ended(bench):
+    bench.tenure.begin()
+    bench.turn_until(bench.engine(entry(catch_up="all")), 3)
+    bench.tenure.end()
+    bench.tenure.begin()
+    assert set(grid(bench.turn_until(bench.engine(entry(catch_up="all")), 8))) == {TICK}
+
+
+def test_a_claimed_fire_whose_holder_died_is_enqueued_by_the_successor_under_its_id(bench, client):
+    bench.tenure.begin()
+    bench.broker.error = BrokerError("gone")
+    first = bench.engine(entry(catch_up="all"))
+    wait_until(lambda: first.turn(bench.now()) and client.hlen(bench.keys.intents), "an intent")
+    stranded = client.hkeys(bench.keys.intents)
+    bench.tenure.end()
+    bench.tenure.begin()
+    bench.broker.error = None
+    bench.turn_until(bench.engine(entry(catch_up="all")), 5)
+    assert next(intent.fire.id for intent in bench.broker.received) in stranded
+    assert set(grid(bench.broker.instants())) == {TICK}
+
+
+def test_an_entry_that_the_successor_does_not_have_is_enqueued_all_the_same(bench, client):
+    bench.tenure.begin()
+    bench.broker.error = BrokerError("gone")
+    first = bench.engine(entry("removed"))
+    wait_until(lambda: first.turn(bench.now()) and client.hlen(bench.keys.intents), "an intent")
+    bench.tenure.end()
+    bench.tenure.begin()
+    bench.broker.error = None
+    bench.turn_until(bench.engine(entry("added")), 1, "removed")
+
+
+def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(bench, client):
+    bench.tenure.begin()
+    engine = bench.engine(entry("all", catch_up="all"), entry("latest"), entry("skip", catch_up="skip"))
+    bench.turn_until(engine, 2, "all")
+    bench.broker.error = BrokerError("gone")
+    started = bench.now()
+    wait_until(lambda: engine.turn(bench.now()) and bench.now() - started > 10 * TICK, "an outage of ten instants")
+    assert client.hlen(bench.keys.intents) <= 3
+    ended = bench.now()
+    bench.broker.error = None
+    wait_until(lambda: engine.turn(bench.now()) and bench.broker.instants("latest")[-1] > ended + 2 * SECOND, "the end")
+    assert set(grid(bench.broker.instants("all"))) == {TICK}
+    assert "coalesced" in bench.outcomes("latest")
+    assert "skipped" in bench.outcomes("skip")
+    during = [instant for instant in bench.broker.instants("skip") if started + TICK < instant < ended]
+    assert during == []
+
+
+def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(bench, client):
+    bench.tenure.begin()
+    engine = bench.engine(entry("bad", timing=Every(60 * SECOND)))
+    bench.broker.error = ValueError("cannot be encoded")
+    engine.turn(bench.now())
+    watermark = client.hget(bench.keys.state, "3:bad:every 60000")
+    moved = bench.now() - 61 * SECOND
+    milliseconds = int(moved.timestamp() * 1000)
+    client.hset(bench.keys.state, "3:bad:every 60000", f"{milliseconds} {milliseconds} {watermark.split()[2]}")
+    bench.tenure.end()
+    bench.tenure.begin()
+    engine = bench.engine(entry("bad", timing=Every(60 * SECOND)))
+    now = bench.now()
+    for minutes in range(10):
+        assert bench.outcomes("bad").count("failed") == 0
+        assert client.hlen(bench.keys.intents) == (1 if minutes else 0)
+        engine.turn(now + minutes * SECOND * 61 if minutes else now)
+    assert bench.outcomes("bad").count("failed") == 1
+    assert client.hlen(bench.keys.intents) == 0
+
+
+def test_an_intent_past_its_grace_is_recorded_as_skipped_and_not_enqueued(bench, client):
+    bench.tenure.begin()
+    engine = bench.engine(entry(timing=Every(SECOND), grace=2 * SECOND))
+    bench.broker.error = BrokerError("gone")
+    wait_until(lambda: engine.turn(bench.now()) and client.hlen(bench.keys.intents), "an intent")
+    bench.broker.error = None
+    engine.turn(bench.now() + 5 * SECOND)
+    assert bench.broker.received == []
+    assert "skipped" in bench.outcomes()
+    assert client.hlen(bench.keys.intents) == 0
+
+
+def test_a_fenced_engine_changes_nothing_and_says_so(bench, client):
+    term = bench.tenure.begin()
+    engine = bench.engine(entry(catch_up="all"))
+    bench.turn_until(engine, 2)
+    client.set(bench.keys.lease, "foreign")
+    before = client.hgetall(bench.keys.state)
+    wait_until(lambda: engine.turn(bench.now()) is None, "it was refused")
+    assert bench.tenure.refused == [term]
+    assert client.hgetall(bench.keys.state) == before
+
+
+def test_a_claim_whose_reply_is_lost_is_sent_again_and_each_fire_is_enqueued_once(server, server_url, namespace):
+    with Proxy(server.port) as proxy:
+        bench = Bench(server_url, namespace, ledger_url=proxy.url)
+        bench.tenure.begin()
+        engine = bench.engine(entry(catch_up="all"))
+        bench.turn_until(engine, 2)
+        held = proxy.hold(b"job:tick", "reply")  # a claim carries the intent's task
+        wait_until(lambda: engine.turn(bench.now()) and held.seen.is_set(), "a lost reply")
+        instants = bench.turn_until(engine, 8)
+        assert set(grid(instants)) == {TICK}
+        bench.lease.close()
+
+
+def test_an_entry_whose_timing_fails_does_not_stop_the_others(bench, caplog):
+    bench.tenure.begin()
+    engine = bench.engine(entry("bad", timing=Failing()), entry(catch_up="all"))
+    assert set(grid(bench.turn_until(engine, 8))) == {TICK}
+    assert sum("cannot be planned" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_no_claim_is_made_before_an_older_holder_has_lost_its_trust(bench):
+    bench.tenure.begin()
+    waits_until = bench.now() + SECOND
+    bench.tenure.end()
+    bench.tenure.begin(claims_from=waits_until)
+    engine = bench.engine(entry(catch_up="all"))
+    assert engine.turn(bench.now()) == waits_until
+    assert bench.broker.received == []
+    instants = bench.turn_until(engine, 5)
+    assert instants[0] < waits_until
+
+
+def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench, client):
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up="all"))
+    bench.turn_until(engine, 3)
+    client.flushall()
+    bench.tenure.begin(resumes=True)
+    assert set(grid(bench.turn_until(engine, 10))) == {TICK}
+
+
+def test_a_server_that_gives_no_answer_ends_the_turn_and_not_the_engine(server, server_url, namespace):
+    with Proxy(server.port) as proxy:
+        bench = Bench(server_url, namespace, ledger_url=proxy.url)
+        bench.tenure.begin()
+        engine = bench.engine(entry(catch_up="all"))
+        bench.turn_until(engine, 2)
+        proxy.freeze()
+        due = bench.now() + 2 * TICK
+        assert engine.turn(due) > due
+        received = len(bench.broker.received)
+        proxy.thaw()
+        assert set(grid(bench.turn_until(engine, received + 5))) == {TICK}
+        bench.lease.close()

@@ -1,0 +1,64 @@
+"""A worker with child processes: one that is killed, a soft time limit, and connections that are cut.
+
+All three take the length of a hold, so they share it, and one worker.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from examples.valkey import Server
+from tests.nodes.process import LocalProcess
+from tests.nodes.waiting import wait_until
+from tests.tasks.stage import Stage
+
+
+@pytest.fixture(scope="module")
+def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The stage of a worker whose connections were all cut while it ran one body, and that then got two more."""
+    with Server() as server:
+        stage = Stage(server.url, "prefork")
+        worker = _worker(server.url, tmp_path_factory.mktemp("prefork"))
+        try:
+            worker.ready()
+            stage.send("job:cut", task_id="cut", entry="cut")
+            wait_until(lambda: "cut 1 began" in _runs(stage), "the body runs")
+            stage.client.execute_command("CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "YES")
+            wait_until(lambda: worker.logs().count("job:cut[cut] received") > 1, "its message is delivered again")
+            for entry in ("slow", "kills"):
+                stage.send(f"job:{entry}", task_id=entry, entry=entry)
+            yield stage
+        finally:
+            worker.teardown()
+
+
+def _worker(url: str, folder: Path) -> LocalProcess:
+    return LocalProcess.celery(
+        "worker", "-A", "tests.tasks.prefork", "worker", "-l", "INFO", "-c", "4", "--without-gossip",
+        "--without-mingle", folder=folder, prompt=" ready.", environment={"PREFORK_URL": url},
+    )  # fmt: skip
+
+
+def _runs(stage: Stage, entry: str = "") -> list[str]:
+    return [run for run in stage.client.lrange("runs", 0, -1) if run.startswith(entry)]
+
+
+def test_a_body_that_is_over_its_soft_limit_is_retried(prefork: Stage) -> None:
+    wait_until(lambda: "slow 2 ended" in _runs(prefork), "the second attempt ended")
+    assert _runs(prefork, "slow") == ["slow 1 began", "slow 2 began", "slow 2 ended"]
+
+
+def test_a_body_completes_once_though_all_connections_were_cut(prefork: Stage) -> None:
+    wait_until(lambda: prefork.is_done("cut"), "the task is done")
+    wait_until(lambda: "cut" not in _ids(prefork), "every message of it is acknowledged")
+    assert _runs(prefork, "cut") == ["cut 1 began", "cut 1 ended"]
+
+
+def test_a_run_whose_process_was_killed_is_taken_over(prefork: Stage) -> None:
+    wait_until(lambda: prefork.is_done("kills"), "the task is done")
+    assert _runs(prefork, "kills") == ["kills 1 began", "kills 1 began", "kills 1 ended"]
+
+
+def _ids(stage: Stage) -> set[str]:
+    return {message["headers"]["id"] for message in [*stage.messages(), *stage.unacknowledged()]}
