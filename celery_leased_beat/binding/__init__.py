@@ -1,0 +1,8 @@
+"""Where schedules and listeners meet a Celery app."""
+
+from celery_leased_beat.binding.events import Events
+from celery_leased_beat.binding.lookup import schedule_for
+from celery_leased_beat.binding.schedule import Schedule
+from celery_leased_beat.tasks import settings_for
+
+__all__ = ["Events", "Schedule", "schedule_for", "settings_for"]

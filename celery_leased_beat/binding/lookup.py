@@ -1,0 +1,37 @@
+"""From an app to its schedule."""
+
+from importlib import import_module
+
+from celery import Celery
+
+from celery_leased_beat.binding import registry
+from celery_leased_beat.binding.schedule import Schedule
+from celery_leased_beat.errors import SettingsError
+from celery_leased_beat.schedule import ScheduleBuilder
+from celery_leased_beat.tasks import settings_for
+
+
+def schedule_for(app: Celery) -> ScheduleBuilder:
+    """Return the Schedule of ``app``: the one that is bound to it, else what ``leased_beat_schedule`` names.
+
+    That one is bound to the app now. Without either, an empty schedule. Raises ``SettingsError``.
+    """
+    bound = registry.schedules.get(app)
+    path = settings_for(app).schedule_path
+    if path is None:
+        return bound or ScheduleBuilder()
+    named = _load(path)
+    if bound is not None and bound is not named:
+        raise SettingsError(f"leased_beat_schedule is {path!r}, but the app has another Schedule, which is bound to it")
+    return named.init_app(app) if isinstance(named, Schedule) else named
+
+
+def _load(path: str) -> ScheduleBuilder:
+    module, _, name = path.replace(":", ".").rpartition(".")
+    try:
+        found = getattr(import_module(module), name, None)
+    except ModuleNotFoundError as error:
+        raise SettingsError(f"leased_beat_schedule is {path!r}, which cannot be imported: {error}") from error
+    if not isinstance(found, ScheduleBuilder):
+        raise SettingsError(f"leased_beat_schedule is {path!r}, where {found!r} is; a Schedule is wanted")
+    return found

@@ -1,0 +1,21 @@
+"""The events of the app under test."""
+
+from dataclasses import dataclass
+
+from celery_leased_beat import event
+
+
+@event("stage.tick")
+@dataclass(frozen=True)
+class Tick:
+    """One instant of an entry of the schedule."""
+
+    entry: str
+
+
+@event("stage.slow")
+@dataclass(frozen=True)
+class Slow:
+    """Something whose listener takes a while."""
+
+    seconds: float

@@ -1,0 +1,64 @@
+"""The house's rules, as tests: imports flow one way, modules stay small, the public surface is what it says."""
+
+import importlib
+import pkgutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+import celery_leased_beat
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "celery_leased_beat"
+LONGEST_MODULE = 250
+
+MODULES = [celery_leased_beat.__name__] + [
+    module.name for module in pkgutil.walk_packages(celery_leased_beat.__path__, f"{celery_leased_beat.__name__}.")
+]
+
+
+def lines(file: Path) -> int:
+    return len(file.read_text().splitlines())
+
+
+def sources() -> list[Path]:
+    return sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.lua")])
+
+
+def test_imports_flow_one_way_and_the_core_knows_neither_celery_nor_redis(capsys: pytest.CaptureFixture[str]) -> None:
+    status = lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True)
+    assert status == 0, capsys.readouterr().out
+
+
+def test_no_module_is_longer_than_250_lines() -> None:
+    assert {file.relative_to(ROOT): lines(file) for file in sources() if lines(file) > LONGEST_MODULE} == {}
+
+
+def test_the_median_module_is_reported(record_property: Callable[[str, object], None]) -> None:
+    sizes = [lines(file) for file in sources() if file.suffix == ".py" and file.name != "__init__.py"]
+    median = statistics.median(sizes)
+    record_property("median module", median)
+    print(f"{len(sizes)} modules, {sum(sizes)} lines, median {median:g}, longest {max(sizes)}")
+    assert median <= 150
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_name_in_all_is_there_and_listed_once(name: str) -> None:
+    module = importlib.import_module(name)
+    names = getattr(module, "__all__", [])
+    assert [public for public in names if not hasattr(module, public)] == []
+    assert len(names) == len(set(names))
+
+
+def test_the_package_hands_on_what_the_readme_uses() -> None:
+    assert {"Events", "Schedule", "Scheduler", "event"} <= set(celery_leased_beat.__all__)
+
+
+def test_the_package_imports_no_beat_until_the_scheduler_is_asked_for() -> None:
+    code = "import sys, celery_leased_beat; sys.exit('celery.beat' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
