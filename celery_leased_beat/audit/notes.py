@@ -1,0 +1,29 @@
+"""What people should know of an entry besides its instants, in sentences."""
+
+from collections.abc import Iterable, Iterator
+
+from celery_leased_beat.engine import EntryKey
+from celery_leased_beat.store import Record, Snapshot
+
+#: Records that tell of a change and decide no instant, as ``load.lua`` writes them.
+RETIMED = "retimed"
+CORRECTED = "corrected"
+
+
+def standing(key: EntryKey, ledger: Snapshot) -> Iterator[str]:
+    """Say how the ledger knows the entry, where it does not serve it as the code has it."""
+    served = ledger.serving.get(key.name, key.timing)
+    if served != key.timing:
+        yield f"the ledger serves it under another timing: {served}"
+    elif key not in ledger.positions:
+        yield "the ledger does not know it yet: no holder has loaded it"
+
+
+def changes(records: Iterable[Record]) -> Iterator[str]:
+    """Say what happened to the entry's timing and to its watermark."""
+    for record in records:
+        at, first, last = (time.isoformat() for time in (record.at, record.first, record.last))
+        if record.outcome == RETIMED:
+            yield f"retimed at {at}: what was due after {first} until {last} was dropped ({record.reason})"
+        elif record.outcome == CORRECTED:
+            yield f"the watermark was set back from {last} to {first}: {record.reason}"

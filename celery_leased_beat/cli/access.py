@@ -1,0 +1,55 @@
+"""From the app of the command line to its schedule and its ledger."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import click
+from celery import Celery
+
+from celery_leased_beat.binding import schedule_for, settings_for
+from celery_leased_beat.errors import LeasedBeatError, StoreError
+from celery_leased_beat.schedule import Entry
+from celery_leased_beat.settings import Settings, safe_url
+from celery_leased_beat.store import Keys, LedgerReader, connect
+
+#: For how long a person is kept waiting for one answer.
+TIMEOUT = timedelta(seconds=5)
+
+
+class Trouble(click.ClickException):
+    """The command could not do its work; one line says why."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a command works with. The timings of ``entries`` have their zones."""
+
+    settings: Settings
+    entries: Mapping[str, Entry]
+    ledger: LedgerReader
+
+
+@contextmanager
+def open_access(app: Celery) -> Iterator[Access]:
+    """Give what belongs to ``app``, with the modules it includes imported. Errors of ours become ``Trouble``."""
+    where = ""
+    try:
+        app.loader.import_default_modules()  # Celery does so for a worker and for beat only
+        settings = settings_for(app)
+        where = safe_url(settings.backend_url)
+        schedule = schedule_for(app)
+        entries = {name: entry.resolved(settings.timezone) for name, entry in schedule.entries.items()}
+        with connect(settings.backend_url, options=settings.transport_options, timeout=TIMEOUT) as client:
+            yield Access(settings, entries, LedgerReader(client, Keys(settings.namespace)))
+    except StoreError as error:
+        raise Trouble(_one_line(f"{where}: {error}")) from error
+    except LeasedBeatError as error:
+        raise Trouble(_one_line(str(error))) from error
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
