@@ -1,0 +1,106 @@
+"""``python -m benchmarks.takeover [--rounds N]``: three replicas, five entries every second, a lease of 15 s.
+
+In each round the holder is killed with SIGKILL, or let go with SIGTERM, and a new replica is started in its place. At
+the end every instant of the plain grid is looked up among what the workers received. Three figures for each signal,
+the worst of all rounds:
+
+* the lease: seconds from the signal until another replica had it
+* the gap: the longest time around the signal in which no worker received anything; on a grid of a second it is never
+  less than about one
+* the delay: how much later than its instant the latest fire of that time came to its listener
+"""
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from uuid import uuid4
+
+from redis import Redis
+
+from benchmarks.grid import app, events, schedule
+from examples.shop.demo.books import Books
+from examples.shop.demo.cast import Cast, Takeover
+from examples.shop.demo.crew import Crew, environment, redis_url
+from examples.shop.demo.watch import Watch
+from examples.shop.journal import Journal, Line
+from examples.valkey import lease_url
+
+#: Seconds of undisturbed firing before and after each signal.
+REST = 5.0
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one signal did, in seconds."""
+
+    lease: float
+    gap: float
+    delay: float
+
+
+def main() -> int:
+    """Print the figures and return the exit status: 1 where anything is missing or doubled."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.takeover")
+    parser.add_argument("--rounds", type=int, default=3, help="signals of each kind (default: %(default)s)")
+    rounds = parser.parse_args().rounds
+    namespace = f"grid-{uuid4().hex[:8]}"
+    with ExitStack() as stack:
+        url = redis_url(stack.enter_context(lease_url()))
+        client = stack.enter_context(Redis.from_url(url, decode_responses=True))
+        watch = stack.enter_context(Watch(client, namespace))
+        crew = stack.enter_context(Crew("benchmarks.grid", environment(url, namespace)))
+        journal = Journal(client)
+        entries = [entry.resolved(app.timezone) for entry in schedule.entries.values()]
+        books = Books(entries, events.listeners, namespace, watch, journal)
+        return _Bench(Cast(crew, watch), watch, books, journal).run(rounds)
+
+
+class _Bench:
+    def __init__(self, cast: Cast, watch: Watch, books: Books, journal: Journal) -> None:
+        self._cast = cast
+        self._watch = watch
+        self._books = books
+        self._journal = journal
+
+    def run(self, rounds: int) -> int:
+        self._cast.start(workers=2, beats=3, queues="grid")
+        self._cast.wait_for(lambda: bool(self._journal.lines()), "a fire that was handled")
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            effects = [self._disturb(number) for _ in range(rounds)]
+            print(f"{number.name}, {rounds} times: {_worst(effects)}", flush=True)
+        until = self._watch.now()
+        self._cast.wait_for(lambda: not self._books.audit(until).missing, "everything handled")
+        self._cast.end()
+        audit = self._books.audit(until)
+        missing, doubled = len(audit.missing), len(audit.doubled)
+        print(f"{audit.instants} instants of the plain grid: missing {missing}, doubled {doubled}")
+        return 0 if audit.clean and not audit.coalesced else 1
+
+    def _disturb(self, number: signal.Signals) -> Effect:
+        self._cast.wait_until(time.monotonic() + REST)
+        takeover = self._cast.end_holder(number)
+        self._cast.wait_until(time.monotonic() + REST)
+        self._cast.add_beat()
+        return _effect(takeover, self._journal.lines())
+
+
+def _effect(takeover: Takeover, lines: Sequence[Line]) -> Effect:
+    begin, end = takeover.sent_at - 1, takeover.sent_at + takeover.seconds + REST - 1
+    around = [line for line in lines if begin <= line.at <= end]
+    gap = max(later - earlier for earlier, later in pairwise(sorted(line.at for line in around)))
+    return Effect(takeover.seconds, gap, max(line.at - line.due.timestamp() for line in around))
+
+
+def _worst(effects: Sequence[Effect]) -> str:
+    return ", ".join(
+        f"{name} at most {max(getattr(effect, name) for effect in effects):.2f} s" for name in ("lease", "gap", "delay")
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

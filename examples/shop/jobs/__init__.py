@@ -1,0 +1,1 @@
+"""When the shop does what: each module adds its part of the schedule."""
