@@ -16,9 +16,9 @@ from typing import Any
 
 from celery_leased_beat.timing import AskAgain, to_utc
 
-#: How often one question of the engine may ask the schedule: what was missed for longer than that is looked at only at
-#: its end, as beat would.
-ASKS = 1000
+#: How often one question of the engine may ask the schedule, whose answer may take its time: what was missed for longer
+#: is only looked at at its end, as beat would.
+ASKS = 100
 #: What an answer may say of when to ask again; beat takes its longest sleep where a schedule does not say.
 SHORTEST_WAIT, LONGEST_WAIT, UNKNOWN_WAIT = timedelta(seconds=1), timedelta(days=366), timedelta(minutes=5)
 
@@ -27,7 +27,7 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(slots=True)
 class _Asked:
-    """What is known since ``begin``: when the schedule was due, when it ran last, and when it wants to be asked next."""
+    """What is known since ``begin``: when the schedule was due, when last, and when it wants to be asked next."""
 
     begin: datetime
     last: datetime
@@ -36,18 +36,22 @@ class _Asked:
 
 
 class Asked:
-    """The instants at which ``schedule`` says that it is due, in whole seconds. Belongs to one thread."""
+    """The instants at which ``schedule`` says that it is due, in whole seconds. Belongs to one thread.
 
-    def __init__(self, schedule: Any, zone: tzinfo, key: str) -> None:
+    It is asked in ``zone``; ``text`` is what it says of itself, the same in every process.
+    """
+
+    def __init__(self, schedule: Any, zone: tzinfo, text: str) -> None:
         self._schedule = schedule
         self._zone = zone
-        self._key = key
+        self._text = text
         self._asked: _Asked | None = None
 
     @property
     def key(self) -> str:
-        """``asked <class> <its repr>``."""
-        return self._key
+        """``asked <class> <what it says of itself>``."""
+        kind = type(self._schedule)
+        return f"asked {kind.__module__}.{kind.__qualname__} {self._text}"
 
     def next_after(self, instant: datetime) -> datetime | None:
         """Return the first instant later than ``instant``. Raises ``AskAgain`` where the schedule wants to be asked."""
@@ -80,11 +84,11 @@ class Asked:
 
     def anchored(self, anchor: datetime) -> "Asked":
         """Return the same timing, which has not been asked anything."""
-        return Asked(self._schedule, self._zone, self._key)
+        return Asked(self._schedule, self._zone, self._text)
 
     def describe(self) -> str:
         """Return what the schedule says of itself."""
-        return repr(self._schedule)
+        return self._text
 
     def _known(self, instant: datetime) -> _Asked:
         """Return what is known from ``instant`` on: a schedule that ran then."""
@@ -109,7 +113,7 @@ class Asked:
     def _ask(self, last: datetime, now: datetime) -> tuple[bool, Any]:
         """Ask the schedule whether it is due at ``now``; its clock is its own again afterwards."""
         schedule = self._schedule
-        clock = schedule.nowfun
+        clock = getattr(schedule, "nowfun", None)
         schedule.nowfun = lambda: now.astimezone(self._zone)
         try:
             is_due, wait = schedule.is_due(last.astimezone(self._zone))

@@ -36,6 +36,10 @@ class Discovery:
             else:
                 logger.debug("%s has no register(schedule), it was only imported", module.__name__)
 
+    def looks_for(self, module: str, app: Celery) -> bool:
+        """Return whether ``run`` imports the module of that dotted name, where it is there."""
+        return module in {f"{package}.{self._related_name}" for package in self._names(app)}
+
     def _names(self, app: Celery) -> Iterable[str]:
         if self._packages is None:
             return _installed_apps(app)

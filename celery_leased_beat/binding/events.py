@@ -9,7 +9,7 @@ from celery import Celery, current_app
 
 from celery_leased_beat.binding import registry
 from celery_leased_beat.errors import ScheduleError
-from celery_leased_beat.events import Listener, Listeners, dispatch_task, encode, event_name, trigger_task
+from celery_leased_beat.events import Envelope, Listener, Listeners, dispatch_task, encode, event_name, trigger_task
 from celery_leased_beat.schedule import ListenerOptions, build_listener, listener_options
 from celery_leased_beat.schedule.keywords import MessageOptions
 from celery_leased_beat.schedule.options import Place, read_options
@@ -65,9 +65,12 @@ class Events:
         """
         app, name = self._app(), event_name(event)
         message = read_options(_DISPATCH, options).message
-        kwargs = {"payload": encode(event), "occurred_at": now().isoformat()}
-        envelope = str(uuid4())
-        if app.conf.task_always_eager:
+        envelope, payload, occurred_at = str(uuid4()), encode(event), now()
+        kwargs = {"payload": payload, "occurred_at": occurred_at.isoformat()}
+        outlet = registry.outlets.get(app)
+        if outlet is not None:
+            outlet(Envelope(envelope, name, payload, occurred_at))
+        elif app.conf.task_always_eager:
             _run_in_place(app, name, kwargs, envelope)
         else:
             send(app, dispatch_task(name), kwargs, task_id=envelope, envelope=envelope, options=message)

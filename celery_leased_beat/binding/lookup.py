@@ -8,16 +8,18 @@ from celery_leased_beat.binding import registry
 from celery_leased_beat.binding.schedule import Schedule
 from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.schedule import ScheduleBuilder
+from celery_leased_beat.settings import Settings
 from celery_leased_beat.tasks import settings_for
 
 
-def schedule_for(app: Celery) -> ScheduleBuilder:
+def schedule_for(app: Celery, settings: Settings | None = None) -> ScheduleBuilder:
     """Return the Schedule of ``app``: the one that is bound to it, else what ``leased_beat_schedule`` names.
 
-    That one is bound to the app now. Without either, an empty schedule. Raises ``SettingsError``.
+    That one is bound to the app now. Without either, an empty schedule. ``settings`` are the app's, where they are
+    read already. Raises ``SettingsError``.
     """
     bound = registry.schedules.get(app)
-    path = settings_for(app).schedule_path
+    path = (settings or settings_for(app)).schedule_path
     if path is None:
         return bound or ScheduleBuilder()
     named = _load(path)

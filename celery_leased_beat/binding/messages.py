@@ -4,7 +4,7 @@ Intents are kept in the JSON of Celery's messages, which also carries times, UUI
 options become here what a worker would get of them; what JSON cannot carry is an error, before anything is due.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -32,27 +32,24 @@ def task_name(written: Any) -> str:
     return name
 
 
-def read_arguments(app: Celery, task: str, args: Any, kwargs: Any, serializer: str | None) -> Arguments:
-    """Return the arguments of one message, with lazy ones evaluated.
+def read_arguments(
+    app: Celery, task: str, args: Any, kwargs: Any, serializer: str | None
+) -> tuple[Arguments, Callable[[], Arguments] | None]:
+    """Return the arguments of each message; where some are lazy, none, and what evaluates them for one message.
 
-    Raises ``OptionError`` where the task does not take them or a message cannot carry them. ``serializer`` is the
-    entry's own, where it has one.
+    Raises ``OptionError`` where the task does not take them, or a message cannot carry them; for lazy ones that is
+    when they are evaluated. ``serializer`` is the entry's own, where it has one.
     """
-    values, named = _written(args, kwargs)
+    if not isinstance(args or (), Iterable) or isinstance(args, str | bytes | Mapping):
+        raise OptionError(f"its args are {args!r}; give a list or a tuple")
+    if not isinstance(kwargs or {}, Mapping) or not all(isinstance(name, str) for name in kwargs or {}):
+        raise OptionError(f"its kwargs are {kwargs!r}; give a dict of names and values")
+    values, named = tuple(args or ()), dict(kwargs or {})
     _check_signature(app, task, values, named)
-    exact = _serializer(app, task, serializer) != "json"
-    return (
-        tuple(_carried(value, f"argument {number}", exact=exact) for number, value in enumerate(values, 1)),
-        {name: _carried(value, f"argument {name}", exact=exact) for name, value in named.items()},
-    )
-
-
-def lazy_arguments(app: Celery, task: str, args: Any, kwargs: Any, serializer: str | None) -> Any:
-    """Return what evaluates the arguments for each fire, None where none of them is lazy."""
-    values = [*(args or ()), *(kwargs or {}).values()]
-    if not any(isinstance(value, BeatLazyFunc) for value in values):
-        return None
-    return partial(read_arguments, app, task, args, kwargs, serializer)
+    evaluate = partial(_evaluate, values, named, exact=_serializer(app, task, serializer) != "json")
+    if any(isinstance(value, BeatLazyFunc) for value in (*values, *named.values())):
+        return ((), {}), evaluate
+    return evaluate(), None
 
 
 def read_options(app: Celery, written: Any) -> dict[str, Any]:
@@ -64,22 +61,21 @@ def read_options(app: Celery, written: Any) -> dict[str, Any]:
     if not isinstance(headers, Mapping):
         raise OptionError(f"its option 'headers' is {headers!r}; give a dict")
     options["headers"] = {**headers, BEAT_HEADER: True}
-    return {name: _carried(_plain(app, name, value), f"option {name!r}") for name, value in options.items()}
+    plain = {name: _plain(app, name, value) for name, value in options.items()}
+    return {name: _carried(value, f"option {name!r}", exact=False) for name, value in plain.items()}
 
 
-def _written(args: Any, kwargs: Any) -> tuple[list[Any], dict[str, Any]]:
-    if not isinstance(args or (), Iterable) or isinstance(args, str | bytes | Mapping):
-        raise OptionError(f"its args are {args!r}; give a list or a tuple")
-    if not isinstance(kwargs or {}, Mapping) or not all(isinstance(name, str) for name in kwargs or {}):
-        raise OptionError(f"its kwargs are {kwargs!r}; give a dict of names and values")
-    return [_evaluated(value) for value in args or ()], {name: _evaluated(kwargs[name]) for name in kwargs or {}}
+def _evaluate(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, exact: bool) -> Arguments:
+    def evaluated(value: Any, what: str) -> Any:
+        return _carried(value() if isinstance(value, BeatLazyFunc) else value, what, exact=exact)
+
+    return (
+        tuple(evaluated(value, f"argument {number}") for number, value in enumerate(args, 1)),
+        {name: evaluated(value, f"argument {name}") for name, value in kwargs.items()},
+    )
 
 
-def _evaluated(value: Any) -> Any:
-    return value() if isinstance(value, BeatLazyFunc) else value
-
-
-def _check_signature(app: Celery, task: str, args: list[Any], kwargs: dict[str, Any]) -> None:
+def _check_signature(app: Celery, task: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     registered = app.tasks.get(task)
     check = getattr(registered, "__header__", None)
     if check is not None and getattr(registered, "typing", False):
@@ -109,7 +105,7 @@ def _declared(app: Celery, kind: type[Queue | Exchange]) -> set[str]:
     return {queue.name if kind is Queue else queue.exchange.name for queue in queues}
 
 
-def _carried(value: Any, what: str, *, exact: bool = False) -> Any:
+def _carried(value: Any, what: str, *, exact: bool) -> Any:
     """Return what the JSON of Celery's messages makes of ``value``; ``exact`` wants it to be the same value."""
     try:
         carried = loads(dumps(value))

@@ -3,8 +3,7 @@
 A broken entry is a problem to report, and the others go on.
 """
 
-import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -12,19 +11,17 @@ from typing import Any
 from celery import Celery
 from celery.schedules import crontab
 
-from celery_leased_beat.binding.messages import NOT_TAKEN, lazy_arguments, read_arguments, read_options, task_name
+from celery_leased_beat.binding.messages import read_arguments, read_options, task_name
 from celery_leased_beat.binding.timings import to_timing
-from celery_leased_beat.errors import OptionError, SettingsError
+from celery_leased_beat.errors import LeasedBeatError, OptionError, SettingsError
 from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Entry, TaskTarget
 
-logger = logging.getLogger(__name__)
-
-#: The clean-up of results that Celery adds to the schedule where a backend does not expire them by itself.
+#: The clean-up of results, which Celery adds to the schedule where a backend does not expire them by itself.
 CLEANUP = "celery.backend_cleanup"
 
-#: What beat takes in an entry. Its own memory of the last run is no use here: the ledger knows better.
-_KNOWN = {"task", "schedule", "args", "kwargs", "options", "relative"}
+#: What an entry of beat may have, and of that what is of no use here: the ledger knows better when it ran last.
+_TAKEN = {"task", "schedule", "args", "kwargs", "options", "relative"}
 _PASSED_OVER = {"name", "app", "last_run_at", "total_run_count"}
 
 
@@ -50,60 +47,59 @@ def periodic_entries(app: Celery) -> Periodic:
     grace = starting_deadline(app)
     entries: dict[str, Entry] = {}
     problems = []
-    for name, read in _written(app):
+    for name, written in _written(app).items():
         try:
-            written = read()
-            if written is not None:
-                entries[name] = _entry(app, name, written, grace)
-        except Exception as error:  # the code of a schedule of the user's is asked too
-            problems.append(Problem(name, str(error) or repr(error)))
+            found = _cleanup(app) if written is None else written
+            if found is not None:
+                entries[name] = _entry(app, name, dict(found), grace)
+        except LeasedBeatError as error:
+            problems.append(Problem(name, str(error)))
+        except Exception as error:  # of the user's own code, or of a backend that cannot be loaded here
+            problems.append(Problem(name, f"{type(error).__name__}: {error}"))
     return Periodic(entries, tuple(problems))
 
 
 def starting_deadline(app: Celery) -> timedelta | None:
     """Return ``beat_cron_starting_deadline``: how late what goes by a cron may still fire. Raises ``SettingsError``."""
-    deadline = app.conf.beat_cron_starting_deadline
-    if isinstance(deadline, int | float) and deadline >= 0:
-        deadline = timedelta(seconds=deadline)
+    written = app.conf.beat_cron_starting_deadline
+    deadline = timedelta(seconds=written) if isinstance(written, int | float) else written
     if deadline is not None and not (isinstance(deadline, timedelta) and deadline >= timedelta(0)):
-        raise SettingsError(f"beat_cron_starting_deadline is {deadline!r}: seconds are wanted, or None")
+        raise SettingsError(f"beat_cron_starting_deadline is {written!r}: seconds are wanted, or None")
     return deadline
 
 
-def _written(app: Celery) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the name of each entry, and what gives the entry as it is written."""
+def _written(app: Celery) -> Mapping[str, Any]:
+    """Return the entries as they are written; the clean-up, where the app has none of its own, as None."""
     schedule = app.conf.beat_schedule or {}
-    if CLEANUP not in schedule:
-        yield CLEANUP, lambda: _cleanup(app)
-    for name, written in schedule.items():
-        yield str(name), lambda written=written: written
+    if not isinstance(schedule, Mapping):
+        raise SettingsError(f"beat_schedule is {schedule!r}: a dict of names and entries is wanted")
+    return {CLEANUP: None, **{str(name): written or {} for name, written in schedule.items()}}
 
 
 def _cleanup(app: Celery) -> Mapping[str, Any] | None:
+    """Return the clean-up as beat has it, None where nothing is to be cleaned up."""
     if not app.conf.result_expires or app.backend.supports_autoexpire:
         return None
     return {"task": CLEANUP, "schedule": crontab("0", "4", "*"), "options": {"expires": 12 * 3600}}
 
 
-def _entry(app: Celery, name: str, written: Any, grace: timedelta | None) -> Entry:
-    fields = dict(written)
-    unknown = fields.keys() - _KNOWN - _PASSED_OVER
+def _entry(app: Celery, name: str, written: Mapping[str, Any], grace: timedelta | None) -> Entry:
+    unknown = written.keys() - _TAKEN - _PASSED_OVER
     if unknown:
-        raise OptionError(f"it has {sorted(unknown)}; an entry takes {', '.join(sorted(_KNOWN))}")
-    task, schedule = task_name(fields.get("task")), fields.get("schedule")
-    timing = to_timing(schedule, app, relative=bool(fields.get("relative")))
-    options = fields.get("options") or {}
-    message = app, task, fields.get("args"), fields.get("kwargs"), options.get("serializer")
-    args, kwargs = read_arguments(*message)
-    _warn_of_options(name, options)
+        raise OptionError(f"it has {sorted(unknown)}, where an entry takes {', '.join(sorted(_TAKEN))}")
+    task, schedule = task_name(written.get("task")), written.get("schedule")
+    options = read_options(app, written.get("options"))
+    (args, kwargs), lazy = read_arguments(
+        app, task, written.get("args"), written.get("kwargs"), options.get("serializer")
+    )
     return Entry(
         name=name,
-        timing=timing,
+        timing=to_timing(schedule, app, relative=bool(written.get("relative"))),
         task=task,
         target=TaskTarget(task),
         args=args,
         kwargs=kwargs,
-        options=read_options(app, options),
+        options=options,
         policy=Policy(grace=grace if isinstance(schedule, crontab) else None),
-        lazy=lazy_arguments(*message),
+        lazy=lazy,
     )

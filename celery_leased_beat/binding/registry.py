@@ -12,6 +12,7 @@ from celery import Celery, signals
 from celery.local import Proxy
 
 from celery_leased_beat.errors import ScheduleError
+from celery_leased_beat.events import Envelope
 from celery_leased_beat.tasks import PUT_OFF, PutOffTask, put_off_unknown, send_again
 from celery_leased_beat.tasks.compat import AnyTask
 
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
     from celery_leased_beat.binding.events import Events
     from celery_leased_beat.binding.schedule import Schedule
 
+#: By its name, since a binding imports nothing that stands above it.
+WORKER_STEP = "celery_leased_beat.worker:RunnerStep"
+
 schedules: WeakKeyDictionary[Celery, "Schedule"] = WeakKeyDictionary()
 events: WeakKeyDictionary[Celery, "Events"] = WeakKeyDictionary()
+#: Who takes what is dispatched at runtime instead of the broker: ``celery_leased_beat.testing``, while a test runs.
+outlets: WeakKeyDictionary[Celery, Callable[[Envelope], None]] = WeakKeyDictionary()
 
 _registered: WeakKeyDictionary[Celery, set[str]] = WeakKeyDictionary()
 
@@ -35,6 +41,7 @@ def bind(app: Celery) -> Celery:
     if not isinstance(app, Celery):
         raise ScheduleError(f"{app!r} is no Celery app; give the Celery app itself")
     register(app, PUT_OFF, lambda: send_again, PutOffTask)
+    app.steps["worker"].add(WORKER_STEP)
     signals.task_unknown.connect(_put_off_unknown, dispatch_uid="celery_leased_beat")
     return app
 

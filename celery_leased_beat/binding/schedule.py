@@ -49,6 +49,11 @@ class Schedule(ScheduleBuilder):
         self._discoveries.append(Discovery(packages, related_name, deps))
         return self
 
+    def finds(self, module: str) -> bool:
+        """Return whether the module of that dotted name is included, or will be when the app imports its modules."""
+        discoveries = [(discovery, app) for discovery in self._discoveries for app in self._apps]
+        return super().finds(module) or any(discovery.looks_for(module, app) for discovery, app in discoveries)
+
     def _discover(self, sender: Celery, **_: Any) -> None:
         if sender in self._apps:
             for discovery in self._discoveries:

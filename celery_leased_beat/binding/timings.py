@@ -17,7 +17,9 @@ from celery.schedules import schedule as interval
 
 from celery_leased_beat.binding.asked import Asked
 from celery_leased_beat.errors import SpecError
-from celery_leased_beat.timing import Aligned, Cron, Every, Timing, to_named_zone
+from celery_leased_beat.tasks.configuration import named_zone
+from celery_leased_beat.timing import Aligned, Cron, Every, Timing
+from celery_leased_beat.timing.english import runs
 from celery_leased_beat.timing.spec import KINDS, Kind, read_field
 
 logger = logging.getLogger(__name__)
@@ -37,12 +39,12 @@ def to_timing(written: Any, app: Celery, *, relative: bool = False) -> Timing:
     """
     if not isinstance(written, int | float | timedelta | BaseSchedule):
         raise SpecError(f"its schedule is {written!r}; give seconds, a timedelta, crontab(...) or another schedule")
-    schedule: Any = maybe_schedule(written, relative, app=app)
+    schedule: Any = maybe_schedule(written, relative, app=app)  # type: ignore[arg-type]
     if isinstance(schedule, crontab) and _is_asked_as(schedule, crontab):
         return _cron(schedule)
     if isinstance(schedule, interval) and _is_asked_as(schedule, interval):
         return _interval(schedule)
-    return Asked(schedule, _zone(schedule), _key(schedule))
+    return Asked(schedule, _zone(schedule), _text(schedule))
 
 
 def _is_asked_as(schedule: Any, base: type[Any]) -> bool:
@@ -87,7 +89,7 @@ def _times(kind: Kind, written: Any, values: Collection[int]) -> str:
             return text
     except SpecError:  # a range that wraps, which Celery allows here too
         pass
-    return ",".join(f"{value}-{value}" for value in sorted(values))
+    return ",".join(f"{low}-{high}" for low, high in runs(sorted(values)))
 
 
 def _numbers(kind: Kind, values: Collection[int]) -> str:
@@ -97,28 +99,27 @@ def _numbers(kind: Kind, values: Collection[int]) -> str:
 def _zone(schedule: Any) -> tzinfo:
     """Return the zone in which Celery would have the schedule: its own, which is the app's where it has none."""
     zone = schedule.tz
-    if schedule.nowfun is not None:
+    if getattr(schedule, "nowfun", None) is not None:
         now = schedule.maybe_make_aware(schedule.now())
         # Whose zone counts, that of the clock or that of the schedule, is not the same in all versions of Celery.
         zone = (schedule.remaining_delta(now)[0] if isinstance(schedule, crontab) else now).tzinfo
     try:
-        return to_named_zone(zone)
+        return named_zone(zone)
     except SpecError as error:
         raise SpecError(f"{error}, as the app's setting `timezone`") from None
 
 
-def _key(schedule: Any) -> str:
-    kind = type(schedule)
+def _text(schedule: Any) -> str:
+    """Return what the schedule says of itself, the same in every process."""
     text = repr(schedule)
     if _ADDRESS.search(text):
-        _warn_of_address(kind)
-        text = _ADDRESS.sub("", text)
-    return f"asked {kind.__module__}.{kind.__qualname__} {text}"
+        _warn_of_address(type(schedule).__qualname__)
+    return _ADDRESS.sub("", text)
 
 
 @cache
-def _warn_of_address(kind: type[Any]) -> None:
+def _warn_of_address(name: str) -> None:
     logger.warning(
         "%s has no __repr__ that tells its parameters: when they change, that is not seen as another timing",
-        kind.__qualname__,
+        name,
     )

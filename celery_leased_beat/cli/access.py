@@ -9,6 +9,7 @@ import click
 from celery import Celery
 
 from celery_leased_beat.binding import schedule_for, settings_for
+from celery_leased_beat.binding.served import served
 from celery_leased_beat.errors import LeasedBeatError, StoreError
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.settings import Settings, safe_url
@@ -41,10 +42,10 @@ def open_access(app: Celery) -> Iterator[Access]:
         app.loader.import_default_modules()  # Celery does so for a worker and for beat only
         settings = settings_for(app)
         where = safe_url(settings.backend_url)
-        schedule = schedule_for(app)
-        entries = {name: entry.resolved(settings.timezone) for name, entry in schedule.entries.items()}
-        with connect(settings.backend_url, options=settings.transport_options, timeout=TIMEOUT) as client:
-            yield Access(settings, entries, LedgerReader(client, Keys(settings.namespace)))
+        entries = served(app, schedule_for(app), settings).entries
+        keys, options = Keys(settings.namespace), settings.transport_options
+        with connect(settings.backend_url, options=options, timeout=TIMEOUT, key=keys.lease) as client:
+            yield Access(settings, entries, LedgerReader(client, keys))
     except StoreError as error:
         raise Trouble(_one_line(f"{where}: {error}")) from error
     except LeasedBeatError as error:

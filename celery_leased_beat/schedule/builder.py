@@ -100,6 +100,10 @@ class ScheduleBuilder:
                 raise
         return self
 
+    def finds(self, module: str) -> bool:
+        """Return whether the module of that dotted name is included."""
+        return module in self._included
+
     def _add_event(self, when: Timing, event: object, given: Mapping[str, Any]) -> Self:
         options = read_options(EVENT_ENTRY, given)
         if isroutine(event) or is_celery_task(event):

@@ -15,15 +15,18 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 def encode(intent: Intent) -> str:
     """Return ``intent`` as JSON; the claim script puts the term in front."""
-    return dumps({
-        "entry": intent.fire.entry,
-        "instant": to_milliseconds(intent.fire.instant),
-        "task": intent.task,
-        "args": list(intent.args),
-        "kwargs": dict(intent.kwargs),
-        "options": dict(intent.options),
-        "grace": None if intent.grace is None else intent.grace // _MILLISECOND,
-    }, separators=(",", ":"))
+    return dumps(
+        {
+            "entry": intent.fire.entry,
+            "instant": to_milliseconds(intent.fire.instant),
+            "task": intent.task,
+            "args": list(intent.args),
+            "kwargs": dict(intent.kwargs),
+            "options": dict(intent.options),
+            "grace": None if intent.grace is None else intent.grace // _MILLISECOND,
+        },
+        separators=(",", ":"),
+    )
 
 
 def decode(fire_id: str, text: str) -> Intent:

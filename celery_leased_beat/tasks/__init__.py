@@ -4,6 +4,7 @@ from celery_leased_beat.headers import HEADER, Origin, envelope_header, fire_hea
 from celery_leased_beat.tasks.base import HandlerTask, LeasedTask
 from celery_leased_beat.tasks.clock import now
 from celery_leased_beat.tasks.configuration import settings_for
+from celery_leased_beat.tasks.current import current_fire
 from celery_leased_beat.tasks.fanout import ListenersOf, fanout, warn_of_silence
 from celery_leased_beat.tasks.job import job
 from celery_leased_beat.tasks.listener import listener
@@ -18,6 +19,7 @@ __all__ = [
     "ListenersOf",
     "Origin",
     "PutOffTask",
+    "current_fire",
     "envelope_header",
     "fanout",
     "fire_header",

@@ -1,31 +1,37 @@
 """The settings of a Celery app."""
 
 import os
+from collections import ChainMap
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from typing import Any
 
 from celery import Celery
+from celery.utils.time import LocalTimezone
 from kombu.serialization import prepare_accept_content
 
-from celery_leased_beat.errors import SettingsError
+from celery_leased_beat.errors import SettingsError, SpecError
 from celery_leased_beat.settings import Settings
+from celery_leased_beat.timing import to_named_zone, zone_of_host
 
 #: How long a Redis-like broker waits before it delivers a message again, where it was told nothing.
 VISIBILITY_TIMEOUT = timedelta(hours=1)
 
 
-def settings_for(app: Celery) -> Settings:
-    """Return the settings of ``app``. Reads its configuration; raises ``SettingsError``."""
+def settings_for(app: Celery, *, server: str | None = None) -> Settings:
+    """Return the settings of ``app``. Reads its configuration; raises ``SettingsError``.
+
+    ``server`` takes the place of the lease's server, for what needs the other settings and connects to none.
+    """
     conf = app.conf
     _check_json(conf.accept_content)
     broker_options = dict(conf.broker_transport_options or {})
     visibility_timeout = broker_options.get("visibility_timeout", VISIBILITY_TIMEOUT.total_seconds())
     return Settings.read(
-        conf.get,
+        conf.get if server is None else ChainMap({"leased_beat_backend": server}, conf).get,
         os.environ,
         app_name=app.main,
-        timezone=app.timezone,
+        timezone=_zone(app),
         broker_url=_url(conf.broker_write_url),
         broker_options=_with_tls(broker_options, conf.broker_use_ssl),
         result_backend=_url(conf.result_backend),
@@ -34,6 +40,21 @@ def settings_for(app: Celery) -> Settings:
         ),
         visibility_timeout=timedelta(seconds=float(visibility_timeout)),
     )
+
+
+def named_zone(zone: tzinfo) -> tzinfo:
+    """Return a zone of Celery's by a name that means the same everywhere. Raises ``SpecError`` for one without."""
+    if isinstance(zone, LocalTimezone):  # it knows of one change a year, and not of a name
+        zone = zone_of_host() or zone
+    return to_named_zone(zone)
+
+
+def _zone(app: Celery) -> tzinfo:
+    """Return the app's zone by its name; without one, as it is, since a setting of ours may take its place."""
+    try:
+        return named_zone(app.timezone)
+    except SpecError:
+        return app.timezone
 
 
 def _check_json(accepted: Any) -> None:

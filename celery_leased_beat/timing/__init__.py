@@ -4,7 +4,7 @@ from celery_leased_beat.timing.aligned import Aligned
 from celery_leased_beat.timing.cron import Cron
 from celery_leased_beat.timing.durations import to_duration
 from celery_leased_beat.timing.every import Every
-from celery_leased_beat.timing.host import to_named_zone
+from celery_leased_beat.timing.host import to_named_zone, zone_of_host
 from celery_leased_beat.timing.parse import daily_at, every, parse
 from celery_leased_beat.timing.timing import AskAgain, Timing
 from celery_leased_beat.timing.zones import to_utc, to_zone
@@ -22,4 +22,5 @@ __all__ = [
     "to_named_zone",
     "to_utc",
     "to_zone",
+    "zone_of_host",
 ]

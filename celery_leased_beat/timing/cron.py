@@ -75,7 +75,8 @@ class Cron:
 
     def describe(self) -> str:
         """Return the timing in English, with what two day fields mean together."""
-        return describe(self._pattern.fields, both_days=self.both_days) + (f", {self.zone} time" if self.zone is not None else "")
+        zone = f", {self.zone} time" if self.zone is not None else ""
+        return describe(self._pattern.fields, both_days=self.both_days) + zone
 
     def _reaching(self, zone: tzinfo, instant: datetime) -> datetime | None:
         """Return when the clock that never goes back first shows, or jumps over, the next minute it has not reached."""

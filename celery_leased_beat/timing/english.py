@@ -24,7 +24,7 @@ def _times(minute: Field, hour: Field) -> str:
 
 def _times_of_day(minute: Field, hour: Field, number: int) -> str:
     if minute.full:
-        spans = _join(f"{_clock(low, 0)}-{_clock(high, 59)}" for low, high in _runs(hour.values))
+        spans = _join(f"{_clock(low, 0)}-{_clock(high, 59)}" for low, high in runs(hour.values))
         return f"{spans}, one in every minute"
     if number <= _FEW:
         return f"{_join(_clock(at, past) for at in hour.values for past in minute.values)}"
@@ -60,14 +60,14 @@ def _plural(noun: str, values: Sequence[int]) -> str:
 
 def _spans(values: Sequence[int], name: Callable[[int], str]) -> Iterable[str]:
     """Name each value, and three or more in a row as a span."""
-    for low, high in _runs(values):
+    for low, high in runs(values):
         if high - low >= 2:
             yield f"{name(low)}-{name(high)}"
         else:
             yield from (name(value) for value in range(low, high + 1))
 
 
-def _runs(values: Sequence[int]) -> list[tuple[int, int]]:
+def runs(values: Sequence[int]) -> list[tuple[int, int]]:
     """Return the first and the last of each run of consecutive values."""
     runs: list[tuple[int, int]] = []
     for value in values:

@@ -34,6 +34,7 @@ class Shop:
     def __init__(self, url: str, namespace: str) -> None:
         self.bench = Bench(url, namespace)
         self.app = Celery(namespace, broker=url, set_as_current=False)
+        self.app.conf.result_expires = None  # so that Celery adds no clean-up
         self.schedule = Schedule(self.app)
         self.schedule.job("tick", every(TICK), print, catch_up="all")
         self.bench.tenure.begin()

@@ -90,6 +90,37 @@ def test_instants_are_those_of_one_just_started(spec: str, zone: str, after: str
         assert in_zone(spec, zone).next_after(at(earlier)) == at(instant)
 
 
+# fmt: off
+BOTH_DAYS = {
+    "both day fields are wanted": ("30 4 1,15 * 5", "2023-05-01T00:00Z",
+        ["2023-09-01T04:30Z", "2023-09-15T04:30Z", "2023-12-01T04:30Z"]),
+    "a full day field restricts nothing": ("0 0 1-31 * 1", "2026-01-01T00:00Z",
+        ["2026-01-05T00:00Z", "2026-01-12T00:00Z"]),
+    "one day field alone": ("0 0 13 * *", "2026-01-01T00:00Z", ["2026-01-13T00:00Z", "2026-02-13T00:00Z"]),
+    "29 February on a Sunday, over a century": ("0 0 29 2 0", "2088-03-01T00:00Z", ["2128-02-29T00:00Z"]),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize(("spec", "after", "instants"), BOTH_DAYS.values(), ids=BOTH_DAYS.keys())
+def test_instants_where_both_days_are_wanted(spec: str, after: str, instants: list[str]) -> None:
+    cron = Cron(spec, UTC, both_days=True)
+    assert first(cron, after, len(instants)) == [at(instant) for instant in instants]
+    assert cron.count(at(after), at(instants[-1])) == len(instants)
+
+
+def test_both_days_make_another_timing_where_both_restrict() -> None:
+    assert Cron("30 4 1 * 5", UTC, both_days=True).key == "cron 30 4 1 * 5 both-days UTC"
+    assert Cron("30 4 1 * 5", both_days=True).resolved(UTC) == Cron("30 4 1 * 5", UTC, both_days=True)
+    assert Cron("30 4 1 * *", UTC, both_days=True).key == Cron("30 4 1 * *", UTC).key
+    assert "if on Friday (both are wanted)" in Cron("30 4 1 * 5", UTC, both_days=True).describe()
+
+
+def test_an_impossible_date_is_refused_though_a_weekday_is_given() -> None:
+    with pytest.raises(SpecError, match="no date ever matches"):
+        Cron("0 0 30 2 1", both_days=True)
+
+
 @pytest.mark.parametrize("spec", ["0 0 30 2 *", "0 0 31 4 *", "0 0 31 2,4,6,9,11 *", "*/5 * 31 jun *"])
 def test_an_impossible_date_is_refused_at_once(spec: str) -> None:
     begin = time.perf_counter()

@@ -10,6 +10,7 @@ from cronsim import CronSim, CronSimError
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from celery_leased_beat.errors import SpecError
 from celery_leased_beat.timing import Cron
 from tests.core import brute, specs
 from tests.core.walk import days, walk
@@ -51,6 +52,22 @@ def test_instants_and_their_count_are_as_a_search_of_every_minute_finds(
     cron, expected = Cron(spec, ZoneInfo(zone)), brute.instants(spec, ZoneInfo(zone), after, until)
     assert walk(cron, after, until) == expected
     assert cron.count(after, until) == len(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(specs.TIMES_IN_NUMBERS, specs.DATES, st.sampled_from(HARD[:9]), YEARS)
+def test_both_days_are_those_of_each_day_field_at_once(times: str, dates: str, zone: str, year: int) -> None:
+    day, month, weekday = dates.split()
+    after, until = datetime(year, 3, 1, tzinfo=UTC), datetime(year, 4, 15, tzinfo=UTC)
+    try:
+        both = Cron(f"{times} {dates}", ZoneInfo(zone), both_days=True)
+        alone = [Cron(f"{times} {day} {month} *", ZoneInfo(zone)), Cron(f"{times} * {month} {weekday}", ZoneInfo(zone))]
+    except SpecError:
+        assume(False)
+    by_day, by_weekday = (walk(cron, after, until) for cron in alone)
+    expected = sorted(set(by_day) & set(by_weekday))
+    assert walk(both, after, until) == expected
+    assert both.count(after, until) == len(expected)
 
 
 @pytest.mark.parametrize("year", [1993, 2011])
