@@ -3,14 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 from celery_leased_beat import errors
-from celery_leased_beat.binding import Events, Schedule
-from celery_leased_beat.events import Envelope, event
-from celery_leased_beat.fires import Fire
-from celery_leased_beat.tasks import LeasedTask
-from celery_leased_beat.timing import Cron, Every, daily_at, every
+from celery_leased_beat.version import __version__
 
 if TYPE_CHECKING:
+    from celery_leased_beat.binding import Events, Schedule
+    from celery_leased_beat.events import Envelope, event
+    from celery_leased_beat.fires import Fire
+    from celery_leased_beat.runner import Runner
     from celery_leased_beat.scheduler import Scheduler
+    from celery_leased_beat.tasks import LeasedTask, current_fire
+    from celery_leased_beat.timing import Cron, Every, daily_at, every
 
 __all__ = [
     "Cron",
@@ -19,19 +21,40 @@ __all__ = [
     "Every",
     "Fire",
     "LeasedTask",
+    "Runner",
     "Schedule",
     "Scheduler",
+    "__version__",
+    "current_fire",
     "daily_at",
     "errors",
     "event",
     "every",
 ]
 
+#: Where the names are. They are imported when they are asked for: pytest loads ``pytest_plugin`` in every run of every
+#: project, and a module that writes a schedule needs no beat.
+_HOMES = {
+    "Cron": "timing",
+    "Envelope": "events",
+    "Events": "binding",
+    "Every": "timing",
+    "Fire": "fires",
+    "LeasedTask": "tasks",
+    "Runner": "runner",
+    "Schedule": "binding",
+    "Scheduler": "scheduler",
+    "current_fire": "tasks",
+    "daily_at": "timing",
+    "event": "events",
+    "every": "timing",
+}
 
-def __getattr__(name: str) -> Any:
-    """Give ``Scheduler`` to those who ask: beat, and not each module that writes a schedule."""
-    if name == "Scheduler":
-        from celery_leased_beat.scheduler import Scheduler
+if not TYPE_CHECKING:  # a type checker would take it for a promise that any name is there
 
-        return Scheduler
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        from importlib import import_module
+
+        if name in _HOMES:
+            return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
