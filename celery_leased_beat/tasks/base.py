@@ -19,10 +19,11 @@ import logging
 from datetime import datetime
 from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
-from celery.app.task import Context
+from celery import Celery
+from celery.app.task import Context, Task
 from celery.exceptions import Ignore, MaxRetriesExceededError, Reject, Retry, SoftTimeLimitExceeded
 
 from celery_leased_beat.errors import PayloadError, SettingsError, StoreError
@@ -63,16 +64,16 @@ class LeasedTask(AnyTask):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         request = self.request
-        if request.called_directly or request._protected:  # type: ignore[attr-defined]
+        if request.called_directly or request._protected or request in _running:  # type: ignore[attr-defined]
             return super().__call__(*args, **kwargs)
-        request._protected = 1  # type: ignore[attr-defined]  # as Celery does: a call out of the body is a plain one
         if request.is_eager:
-            return self.run(*args, **kwargs)
+            return self._run_body(args, kwargs)
         run = _running[request] = self._start(request)
         return self._finish(run, args, kwargs)
 
-    def apply_async(self, args: Any = None, kwargs: Any = None, task_id: str | None = None, producer: Any = None,
-                    **options: Any) -> Any:  # fmt: skip
+    def apply_async(  # type: ignore[override]  # the stubs list Celery's options by name
+        self, args: Any = None, kwargs: Any = None, task_id: str | None = None, producer: Any = None, **options: Any
+    ) -> Any:
         """Publish as Celery does, the first time and each retry, and have RabbitMQ confirm it."""
         if self.app.conf.task_always_eager:
             return super().apply_async(args, kwargs, task_id, producer, **options)
@@ -140,7 +141,7 @@ class LeasedTask(AnyTask):
     def _finish(self, run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the body and write how it ended."""
         try:
-            result = self.run(*args, **kwargs)
+            result = self._run_body(args, kwargs)
         except Exception as error:
             run.pause() if _comes_again(error) else run.done()
             raise
@@ -149,6 +150,13 @@ class LeasedTask(AnyTask):
             raise
         run.pause() if run.sent_again else run.done()
         return result
+
+    def _run_body(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the body, in the ``__call__`` of the app's own task class where it has one: Flask's enters a context."""
+        if super(LeasedTask, type(self)).__call__ is not Task.__call__:
+            return super().__call__(*args, **kwargs)  # a worker's Celery lets this one ask its base in turn
+        self.request._protected = 1  # type: ignore[attr-defined]  # as Celery does: a call out of the body is a plain one
+        return self.run(*args, **kwargs)
 
 
 def _comes_again(error: Exception) -> bool:
@@ -167,3 +175,9 @@ class HandlerTask(LeasedTask):
     retry_backoff = True
     retry_backoff_max = 600
     retry_jitter = True
+
+    def __new__(cls) -> Self:
+        """Join the app's own task class, ``Celery(task_cls=...)``, which nobody needs before Celery makes the task."""
+        app: Celery = cls.app  # type: ignore[assignment]
+        joined: type[Self] = type(str(cls.__name__), (cls, app.Task), {"__module__": cls.__module__})
+        return super().__new__(joined)

@@ -1,7 +1,8 @@
-"""Programs of the system that a test needs."""
+"""Programs of the system, and packages, that a test needs."""
 
 import os
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,6 +15,12 @@ def require(name: str) -> Path:
     if not found:
         missing(f"{name} is not installed")
     return Path(found)
+
+
+def require_module(name: str) -> None:
+    """Let a test go on where the module ``name`` can be imported; else as above."""
+    if find_spec(name) is None:
+        missing(f"{name} is not installed")
 
 
 def missing(reason: str) -> NoReturn:

@@ -34,9 +34,10 @@ class Stage:
     namespace: str
     backend: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    task_class: type | str | None = None
 
     def __post_init__(self) -> None:
-        self.app = Celery(self.namespace, broker=self.url, set_as_current=False)
+        self.app = Celery(self.namespace, broker=self.url, task_cls=self.task_class, set_as_current=False)
         self.app.conf.update(
             leased_beat_backend=self.backend or self.url, broker_connection_retry_on_startup=True,
             worker_hijack_root_logger=False, **self.settings,

@@ -1,0 +1,1 @@
+"""An app that looks where its connections to the database come from."""
