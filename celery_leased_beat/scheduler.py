@@ -21,6 +21,7 @@ from celery import Celery, beat
 
 from celery_leased_beat.errors import LeasedBeatError
 from celery_leased_beat.runner import Runner
+from celery_leased_beat.schedule import Entry
 
 
 class Scheduler(beat.Scheduler):
@@ -33,6 +34,11 @@ class Scheduler(beat.Scheduler):
         except LeasedBeatError as error:
             raise SystemExit(f"celery_leased_beat: {error}") from error
         self._parent = os.getppid()
+
+    @property
+    def schedule(self) -> dict[str, Entry]:  # type: ignore[override]
+        """The entries that are served, by name; for people who look, as no method of the base is used that would."""
+        return dict(self._runner.entries)
 
     @property
     def info(self) -> str:

@@ -16,7 +16,10 @@ from celery_leased_beat.errors import SettingsError, SpecError
 from celery_leased_beat.timing import to_duration, to_zone
 
 #: The schemes of the servers that can hold a lease.
-SCHEMES = ("redis", "rediss", "valkey", "valkeys", "unix", "redis+socket", "valkey+socket", "socket", "sentinel")
+SCHEMES = ("redis", "rediss", "valkey", "valkeys", "unix", "redis+socket", "valkey+socket", "socket", "sentinel",
+           "redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster")
+#: Of these, the ones whose URL may name several hosts.
+_SEVERAL = re.compile(r"sentinel|.*\+cluster")
 
 LEASE_TTL = timedelta(seconds=15)
 #: Below a second the network's own delays would end the lease; above an hour nobody would take over a schedule in time.
@@ -48,7 +51,8 @@ class Settings:
 
     ``backend_url`` is the server of the lease, with its credentials; show it through :func:`safe_url`.
     ``transport_options`` are Celery's for that URL. ``schedule_path`` is the dotted path of a Schedule that is not
-    bound to the app. ``marker_ttl`` is how long a task's marker lives after its last use.
+    bound to the app. ``marker_ttl`` is how long a task's marker lives after its last use. ``in_worker`` says whether
+    each worker runs a replica by itself.
     """
 
     backend_url: str = field(repr=False)
@@ -57,6 +61,7 @@ class Settings:
     timezone: tzinfo
     marker_ttl: timedelta
     schedule_path: str | None = None
+    in_worker: bool = False
     transport_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -92,6 +97,7 @@ class Settings:
             timezone=_zone(find("timezone", "SCHEDULER_TIMEZONE") or _Found(timezone, "timezone")),
             marker_ttl=_marker_ttl(find("marker_ttl"), visibility_timeout),
             schedule_path=_schedule_path(find("schedule")),
+            in_worker=_in_worker(find("in_worker")),
         )
 
 
@@ -142,7 +148,7 @@ def _checked_url(found: _Found) -> str:
     url = found.value
     if not isinstance(url, str) or _scheme(url) not in SCHEMES:
         raise found.error(f"a URL is wanted, {_schemes()}", safe_url(str(url)))
-    if ";" in url and _scheme(url) != "sentinel":
+    if ";" in url and not _SEVERAL.fullmatch(_scheme(url)):
         raise found.error("a lease lives on one server: set leased_beat_backend to the URL of one", safe_url(url))
     return url
 
@@ -223,4 +229,12 @@ def _schedule_path(found: _Found | None) -> str | None:
         return None
     if not isinstance(found.value, str) or not re.fullmatch(r"[\w.]+[.:]\w+", found.value):
         raise found.error('the dotted path of a Schedule is wanted, such as "shop.jobs.schedule"')
+    return found.value
+
+
+def _in_worker(found: _Found | None) -> bool:
+    if found is None:
+        return False
+    if not isinstance(found.value, bool):
+        raise found.error("True or False is wanted")
     return found.value

@@ -20,6 +20,8 @@ class Options:
     entries: dict[str, str] = field(default_factory=lambda: {f"tick-{number}": "all" for number in range(5)})
     #: After how many seconds Redis gives a message to another worker, where the first was lost with it.
     visibility_timeout: float = 3600.0
+    #: Whether each worker runs a replica in a thread of its own.
+    in_worker: bool = False
     #: What befalls the first publish to the second of the three listeners: nothing, "error", or "kill".
     fan_out_fault: str = ""
 

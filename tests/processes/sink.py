@@ -33,6 +33,7 @@ class Sink:
     """A list of rows in the Valkey at ``url``."""
 
     def __init__(self, url: str) -> None:
+        self.url = url
         self.client = redis.Redis.from_url(url, decode_responses=True)
         self._read: list[Row] = []
 

@@ -90,6 +90,14 @@ class Stage:
         self.replicas.append(node)
         return node
 
+    def worker_with_replica(self, name: str, *arguments: str) -> WorkerNode:
+        """Start a worker that runs a replica by itself, without a beat."""
+        environment = replace(self.options, in_worker=True).environment()
+        node = worker(APP, name, *arguments, folder=self._folder, environment=environment)
+        node.container.start()
+        self.replicas.append(node)
+        return node
+
     # The lease
 
     @property
@@ -171,8 +179,9 @@ class Stage:
         self.drained(seconds)
         alive = [node for node in self.replicas if node.alive()]
         for node in alive:
+            node.ready()  # before that, a signal ends it as it ends any Python
             node.kill("SIGTERM")
-        codes = {node.name(): node.wait_ended() for node in alive}
+        codes = {node.name(): node.wait_ended(90.0) for node in alive}
         assert set(codes.values()) <= {0}, f"a replica ended with an error: {codes}"
         return self.audit(until)
 

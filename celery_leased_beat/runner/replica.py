@@ -1,0 +1,109 @@
+"""One replica at work: its parts, put together.
+
+Two threads work on it. The election's thread holds or contends for the lease, and alone talks about it to the server.
+The caller's thread runs the turns. They share the trust, which the one writes and the other reads, and a waker that
+ends the caller's wait.
+"""
+
+import logging
+import os
+import socket
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+
+from celery import Celery
+
+from celery_leased_beat.binding.served import Served
+from celery_leased_beat.election import Election, Waker
+from celery_leased_beat.engine import Engine
+from celery_leased_beat.errors import StoreError
+from celery_leased_beat.publisher import Publisher
+from celery_leased_beat.settings import Settings
+from celery_leased_beat.store import (
+    Keys,
+    Lease,
+    Ledger,
+    ServerClock,
+    connect,
+    dedicated,
+    eviction_policy,
+)
+from celery_leased_beat.version import __version__
+
+logger = logging.getLogger(__name__)
+
+#: Clocks that differ by more are worth a line: an operator reads both.
+CLOCKS_APART = timedelta(seconds=1)
+
+
+class Replica:
+    """Election, engine and publisher of one process; made after any fork, in the process that uses it.
+
+    Building one opens nothing and starts nothing. ``served`` is what it fires.
+    """
+
+    def __init__(self, app: Celery, served: Served, settings: Settings) -> None:
+        self.waker = Waker()
+        ttl = settings.lease_ttl
+        keys = Keys(settings.namespace)
+        self._longest = ttl.total_seconds() / 3
+        self._clock = ServerClock()
+        replica = f"{socket.gethostname()}:{os.getpid()} {__version__}"
+        client = connect(settings.backend_url, options=settings.transport_options, timeout=ttl / 3, key=keys.lease)
+        lease_client = dedicated(
+            settings.backend_url, options=settings.transport_options, timeout=ttl / 3, key=keys.lease
+        )
+        lease = Lease(lease_client, keys, ttl, self._clock)
+        self.election = Election(lease, replica, ttl=ttl, on_change=self.waker.wake)
+        self._publisher = Publisher(app, settings.namespace)
+        ledger = Ledger(client, keys, self._clock, replica=replica)
+        entries = served.entries.values()
+        self._engine = Engine(entries, ledger, self._publisher, self.election, namespace=settings.namespace)
+        self._client = client
+        self._served = served
+        self._apart = False
+        self._eviction_known = False
+
+    def start(self) -> None:
+        self._served.report()
+        if self._served.empty:
+            logger.warning("the schedule is empty: this replica never takes the lease")
+        else:
+            self.election.start()
+
+    def turn(self, longest: float) -> None:
+        seconds = min(longest, self._longest)
+        wake = self._engine.turn(self._clock.now())
+        if wake is not None:
+            seconds = min(seconds, (wake - self._clock.now()).total_seconds())
+        self._compare_clocks()
+        self._warn_of_eviction()
+        self.waker.wait(seconds)
+
+    def _compare_clocks(self) -> None:
+        ahead = self._clock.ahead_of(datetime.now(UTC))
+        apart = abs(ahead) > CLOCKS_APART
+        if apart and not self._apart:
+            logger.warning(
+                "the clock of the lease's server is %+.1f s from this host's; the server's counts",
+                ahead.total_seconds(),
+            )
+        self._apart = apart
+
+    def _warn_of_eviction(self) -> None:
+        """Say, as soon as the server answers, where it may remove what is kept in it."""
+        if self._eviction_known:
+            return
+        with suppress(StoreError):
+            policy = eviction_policy(self._client)
+            self._eviction_known = True
+            if policy is not None:
+                logger.warning(
+                    "the lease's server may evict what is kept in it (maxmemory-policy is %s): instants may be lost "
+                    "or decided twice; set it to noeviction",
+                    policy,
+                )
+
+    def close(self) -> None:
+        self._publisher.close()
+        self._client.close()

@@ -1,0 +1,133 @@
+"""The scheduler without beat, for any Python process: what ``Scheduler`` and the worker's step are thin users of."""
+
+import atexit
+import logging
+import signal
+import threading
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Self
+
+from celery import Celery
+
+from celery_leased_beat.binding import schedule_for, settings_for
+from celery_leased_beat.binding.served import served
+from celery_leased_beat.runner.replica import Replica
+from celery_leased_beat.schedule import Entry, ScheduleBuilder
+from celery_leased_beat.settings import safe_url
+from celery_leased_beat.store import (
+    Keys,
+    boottime,
+)
+
+logger = logging.getLogger(__name__)
+
+#: How long a stop may take, all calls of it together: a supervisor kills soon after it asked.
+STOP_WITHIN = timedelta(seconds=2)
+#: The signals by which a process is asked to end.
+_ENDING = (signal.SIGTERM, signal.SIGINT)
+
+
+class Runner:
+    """Serves one app's schedule, and its ``beat_schedule``, as one of N replicas.
+
+    Building one opens nothing. ``run()`` serves until ``stop()`` is called from another thread or a signal handler.
+    Raises ``SettingsError`` for a setting that cannot be used, ``DuplicateNameError`` for a name that is taken twice.
+    """
+
+    def __init__(self, app: Celery, schedule: ScheduleBuilder | None = None) -> None:
+        self._app = app
+        self._settings = settings_for(app)
+        self._schedule = schedule or schedule_for(app)
+        self._served = served(app, self._schedule, self._settings)
+        self._replica: Replica | None = None
+        self._stopped = False
+        self._stop_deadline: float | None = None
+        self._thread: threading.Thread | None = None
+
+    def info(self) -> dict[str, str]:
+        """Return what the banner of ``celery beat`` shows of this replica, without touching a server."""
+        settings, broken = self._settings, len(self._served.problems)
+        return {
+            "lease": f"{safe_url(settings.backend_url)} {Keys(settings.namespace).lease}",
+            "namespace": settings.namespace,
+            "lease ttl": f"{settings.lease_ttl.total_seconds():g} s",
+            "timezone": str(settings.timezone),
+            "entries": f"{len(self._served.entries)}" + (f", {broken} more cannot be served" if broken else ""),
+        }
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        """The entries that are served, by name."""
+        return self._served.entries
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to serve."""
+        return self._served.empty
+
+    @property
+    def stopped(self) -> bool:
+        """Whether ``stop()`` was called."""
+        return self._stopped
+
+    def turn(self, longest: float) -> None:
+        """Do what is due, then wait until more is, for ``longest`` seconds at most. The first turn starts the rest."""
+        if self._stopped:
+            return
+        if self._replica is None:
+            self._served = served(self._app, self._schedule, self._settings)  # with what was added meanwhile
+            self._replica = Replica(self._app, self._served, self._settings)
+            self._replica.start()  # apart from the building, so that a signal in between finds what it has to stop
+        self._replica.turn(longest)
+
+    def run(self, *, signals: bool = False) -> None:
+        """Serve until ``stop()`` is called; with ``signals`` (main thread only) SIGTERM and SIGINT call it."""
+        before = {number: signal.signal(number, lambda *_: self.stop()) for number in _ENDING if signals}
+        try:
+            while not self._stopped:
+                self.turn(self._settings.lease_ttl.total_seconds())
+        finally:
+            self.stop()
+            self.close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def start(self) -> None:
+        """Serve in a thread of its own, which ``stop()`` ends; also ``with Runner(app): ...``."""
+        self._thread = threading.Thread(target=self.run, name="leased-beat-runner", daemon=True)
+        self._thread.start()
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        """Stop firing and release the lease, within two seconds for all calls together.
+
+        May run in a signal handler on top of any frame of this object: it takes no lock and logs only afterwards.
+        """
+        self._stopped = True
+        replica = self._replica
+        if replica is None:
+            return
+        first = self._stop_deadline is None
+        if self._stop_deadline is None:
+            self._stop_deadline = boottime() + STOP_WITHIN.total_seconds()
+        released = replica.election.stop(self._stop_deadline)
+        replica.waker.wake()
+        if self._thread is not None:
+            atexit.unregister(self.stop)
+            if self._thread is not threading.current_thread():
+                self._thread.join(max(0.0, self._stop_deadline - boottime()))
+        if first and not released:
+            logger.warning("the lease could not be released in time, it ends by its TTL")
+
+    def close(self) -> None:
+        """Close the connections. Not for signal handlers: the process's end closes them there."""
+        if self._replica is not None:
+            self._replica.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

@@ -1,0 +1,76 @@
+"""A replica inside the worker: with ``leased_beat_in_worker = True`` each worker of the app competes for the lease.
+
+The step stands on the worker's blueprint, above the pool: its thread starts after the pool and ends before it, and a
+shutdown that has only begun releases the lease already. A lost broker restarts the consumer and leaves this step
+alone; a lost lease never touches the worker. The step also says, once and at the start, what a user of this worker
+would otherwise find out late.
+"""
+
+import logging
+from typing import Any, cast
+
+from celery import bootsteps, signals
+from celery.utils.imports import load_extension_class_names, symbol_by_name
+
+from celery_leased_beat.errors import LeasedBeatError
+from celery_leased_beat.runner import Runner
+from celery_leased_beat.tasks import settings_for
+
+logger = logging.getLogger(__name__)
+
+#: The pools that end a task at its time limit; the others let it go on.
+_ENFORCING_POOLS = ("prefork", "processes")
+
+
+class RunnerStep(bootsteps.StartStopStep):
+    """Runs a :class:`Runner` in a thread of the worker's main process, where the app asks for it."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, parent: Any, beat: bool = False, **kwargs: Any) -> None:
+        super().__init__(parent, **kwargs)
+        self._beat = beat
+        self._runner: Runner | None = None
+
+    def start(self, parent: Any) -> None:
+        """Check the settings, say what is to be said, and start the replica where one is wanted."""
+        try:
+            settings = settings_for(parent.app)
+            runner = Runner(parent.app) if settings.in_worker else None
+        except LeasedBeatError as error:
+            raise SystemExit(f"celery_leased_beat: {error}") from error
+        _warn(parent, beat=self._beat)
+        if runner is not None and runner.empty:
+            logger.warning("the schedule is empty: this worker runs no replica")
+        elif runner is not None:
+            self._runner = runner
+            signals.worker_shutting_down.connect(self._release, weak=False)
+            runner.start()
+
+    def stop(self, parent: Any) -> None:
+        """Release the lease, before the pool goes."""
+        self._release()
+        signals.worker_shutting_down.disconnect(self._release)
+
+    terminate = stop
+
+    def _release(self, **_: Any) -> None:
+        if self._runner is not None:
+            self._runner.stop()
+
+
+def _warn(worker: Any, *, beat: bool) -> None:
+    if beat and not _is_ours(worker.scheduler):
+        logger.warning(
+            "this worker's -B runs %s, which knows nothing of the lease: set beat_scheduler to "
+            "'celery_leased_beat.Scheduler' (a worker's -S is its state file, not its scheduler)",
+            worker.scheduler,
+        )
+    pool = worker.pool_cls if isinstance(worker.pool_cls, str) else worker.pool_cls.__module__.rpartition(".")[2]
+    if pool not in _ENFORCING_POOLS:
+        logger.warning("the %s pool enforces no time limits: the timeout of a job or a listener has no effect", pool)
+
+
+def _is_ours(scheduler: Any) -> bool:
+    aliases: dict[str, str] = dict(cast("Any", load_extension_class_names("celery.beat_schedulers")))
+    return str(symbol_by_name(scheduler, aliases=aliases).__module__).startswith("celery_leased_beat.")

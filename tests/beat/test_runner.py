@@ -1,0 +1,76 @@
+"""The runner without beat: in a thread, as a context, and with the signals of a process."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import redis
+from celery import Celery
+
+from celery_leased_beat import Runner, Schedule
+from tests.nodes.waiting import wait_until
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def app(server_url: str, namespace: str) -> Celery:
+    app = Celery(namespace, broker=server_url)
+    Schedule(app).job("tick", timedelta(milliseconds=200), lambda: None)
+    return app
+
+
+@pytest.fixture
+def enqueued(client: redis.Redis) -> Callable[[int], bool]:
+    return lambda count: client.llen("celery") >= count
+
+
+def test_a_runner_serves_as_long_as_its_block(app, client, namespace, enqueued):
+    with Runner(app) as runner:
+        wait_until(lambda: enqueued(3), "three messages")
+        assert client.exists(f"clb:{{{namespace}}}:lease")
+        assert not runner.stopped
+    assert not client.exists(f"clb:{{{namespace}}}:lease")
+    assert runner.stopped
+
+
+def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app, client):
+    runner = Runner(app)
+    runner.stop()
+    runner.run()
+    runner.stop()
+    assert client.keys("*") == []
+
+
+def test_an_empty_schedule_never_takes_the_lease(server_url, namespace, client, caplog):
+    app = Celery(namespace, broker=server_url)
+    Schedule(app)
+    with Runner(app):
+        wait_until(lambda: "the schedule is empty" in caplog.text, "it says so")
+    assert client.keys("*") == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_process_of_ones_own_releases_the_lease_on_a_signal(server_url, namespace, client, enqueued, number):
+    program = f"""
+from datetime import timedelta
+from celery import Celery
+from celery_leased_beat import Schedule
+from celery_leased_beat import Runner
+app = Celery({namespace!r}, broker={server_url!r})
+Schedule(app).job("tick", timedelta(milliseconds=200), print)
+Runner(app).run(signals=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    try:
+        wait_until(lambda: enqueued(2), "two messages")
+        process.send_signal(number)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+    assert not client.exists(f"clb:{{{namespace}}}:lease")
