@@ -26,7 +26,6 @@ def settings_for(app: Celery, *, server: str | None = None) -> Settings:
     conf = app.conf
     _check_json(conf.accept_content)
     broker_options = dict(conf.broker_transport_options or {})
-    visibility_timeout = broker_options.get("visibility_timeout", VISIBILITY_TIMEOUT.total_seconds())
     return Settings.read(
         conf.get if server is None else ChainMap({"leased_beat_backend": server}, conf).get,
         os.environ,
@@ -38,8 +37,14 @@ def settings_for(app: Celery, *, server: str | None = None) -> Settings:
         result_backend_options=_with_tls(
             dict(conf.result_backend_transport_options or {}), conf.get("redis_backend_use_ssl")
         ),
-        visibility_timeout=timedelta(seconds=float(visibility_timeout)),
+        visibility_timeout=visibility_timeout(app),
     )
+
+
+def visibility_timeout(app: Celery) -> timedelta:
+    """Return how long the broker of ``app`` waits before it delivers an unacknowledged message again."""
+    options = app.conf.broker_transport_options or {}
+    return timedelta(seconds=float(options.get("visibility_timeout", VISIBILITY_TIMEOUT.total_seconds())))
 
 
 def named_zone(zone: tzinfo) -> tzinfo:

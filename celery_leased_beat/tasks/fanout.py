@@ -9,15 +9,16 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from celery import Celery
 from celery.app.task import Context
 
+from celery_leased_beat.errors import StoreError
 from celery_leased_beat.events import Envelope, Listener, listener_task
 from celery_leased_beat.fires import listener_id
 from celery_leased_beat.headers import envelope_header, origin_of
+from celery_leased_beat.store import Fanouts
 from celery_leased_beat.tasks.clock import now
 from celery_leased_beat.tasks.compat import AnyTask
 from celery_leased_beat.tasks.records import records_for
@@ -27,6 +28,9 @@ logger = logging.getLogger(__name__)
 
 #: Tells who listens to the event of that name in an app.
 ListenersOf = Callable[[Celery, str], Sequence[Listener]]
+
+#: The events of which that was said.
+_said: dict[str, object] = {}
 
 
 def fanout(event: str, listeners_of: ListenersOf) -> Callable[..., None]:
@@ -49,10 +53,11 @@ def fanout(event: str, listeners_of: ListenersOf) -> Callable[..., None]:
     return run
 
 
-@cache
 def warn_of_silence(event: str) -> None:
     """Say once that nobody listens to ``event``."""
-    logger.warning("nobody listens to the event %s: it is dispatched to no one", event)
+    ours = object()
+    if _said.setdefault(event, ours) is ours:  # one step, for all threads
+        logger.warning("nobody listens to the event %s: it is dispatched to no one", event)
 
 
 def _envelope(request: Context, event: str, payload: dict[str, Any], occurred_at: str | None) -> Envelope:
@@ -70,10 +75,25 @@ def _envelope(request: Context, event: str, payload: dict[str, Any], occurred_at
 def _send_all(app: Celery, envelope: Envelope, listeners: Sequence[Listener]) -> None:
     records = records_for(app).fanouts
     recorded = records.begin(envelope.id, [_to_record(listener) for listener in listeners])
+    recording = True
     for record in recorded.rest:
         name, options = json.loads(record)
         _send(app, envelope, name, options)
-        records.sent(envelope.id, record)
+        recording = recording and _note_sent(records, envelope.id, record)
+
+
+def _note_sent(records: Fanouts, envelope: str, record: str) -> bool:
+    """Record that a message was published; return whether the server answered.
+
+    A server that is gone does not end the fan-out: a trigger that came again would send to all once more, and where the
+    server has lost its data no marker would drop the second message.
+    """
+    try:
+        records.sent(envelope, record)
+    except StoreError as error:
+        logger.warning("what was sent of the envelope %s could not be recorded: %s", envelope, error)
+        return False
+    return True
 
 
 def _send(app: Celery, envelope: Envelope, listener: str, options: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ from celery_leased_beat.headers import HEADER
 from celery_leased_beat.settings import MARKER_TTL
 from celery_leased_beat.tasks.clock import now
 from celery_leased_beat.tasks.compat import AnyTask
-from celery_leased_beat.tasks.configuration import settings_for
+from celery_leased_beat.tasks.configuration import settings_for, visibility_timeout
 from celery_leased_beat.tasks.sending import PATIENCE, confirmed, insist, route_back
 
 logger = logging.getLogger(__name__)
@@ -29,6 +29,9 @@ PUT_OFF = "leased_beat.put_off"
 
 #: The first wait, the share of its age that a message waits later, and the longest wait.
 FIRST_WAIT, SHARE, LONGEST_WAIT = timedelta(seconds=5), 0.1, timedelta(minutes=5)
+#: The share of the visibility timeout that a message may wait: one that waits for longer is delivered a second time
+#: while it waits, both are sent again, and so their number grows without end.
+VISIBLE_SHARE = 1 / 3
 #: Seconds until the next try of a broker that refused.
 PAUSE = 5
 
@@ -79,7 +82,11 @@ def put_off_unknown(sender: Any, message: Any, name: str, **_: Any) -> None:
         "properties": _properties(message.properties or {}),
         "route": route_back(sender.app, message.delivery_info or {}),
     }
-    _publish(sender, wrapped, min(max(FIRST_WAIT, age * SHARE), LONGEST_WAIT))
+    _publish(sender, wrapped, _wait(sender.app, age))
+
+
+def _wait(app: Any, age: timedelta) -> timedelta:
+    return min(max(FIRST_WAIT, age * SHARE), LONGEST_WAIT, visibility_timeout(app) * VISIBLE_SHARE)
 
 
 def _publish(consumer: Any, wrapped: dict[str, Any], wait: timedelta) -> None:

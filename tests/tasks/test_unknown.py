@@ -57,5 +57,15 @@ def test_a_message_that_nobody_took_for_a_markers_life_is_dropped(
     assert "after 7 hours" in error
 
 
+def test_no_message_waits_for_longer_than_it_stays_invisible(stage: Stage) -> None:
+    stage.app.conf.broker_transport_options = {"visibility_timeout": 30}
+    first = datetime.now(UTC) - timedelta(hours=1)
+    headers = {"id": "old", "leased_beat": {"delivery": "one", "unknown": first.isoformat()}}
+    message = SimpleNamespace(headers=headers, payload=[[], {}, {}], properties={}, delivery_info={})
+    put_off_unknown(SimpleNamespace(app=stage.app), message=message, name="job:shop.report")
+    (waiting,) = stage.messages()
+    assert datetime.fromisoformat(waiting["headers"]["eta"]) <= datetime.now(UTC) + timedelta(seconds=10)
+
+
 def _of(stage: Stage, task: str) -> list[dict[str, Any]]:
     return [message for message in stage.unacknowledged() if message["headers"]["task"] == task]
