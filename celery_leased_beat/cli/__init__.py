@@ -9,6 +9,7 @@ from typing import Any
 import click
 from celery.bin.base import handle_preload_options
 
+from celery_leased_beat.cli.add import add
 from celery_leased_beat.cli.audit import audit
 
 __all__ = ["leased_beat"]
@@ -18,7 +19,8 @@ __all__ = ["leased_beat"]
 @click.pass_context
 @handle_preload_options  # a command of Celery's gets the options that an app adds to all commands
 def leased_beat(context: click.Context, **_: Any) -> None:
-    """Look at the schedule and at what its holders decided."""
+    """Look at the schedule and at what its holders decided; add to it."""
 
 
+leased_beat.add_command(add)
 leased_beat.add_command(audit)
