@@ -1,4 +1,19 @@
-"""A scheduler for Celery that runs on N replicas: one lease, every instant decided once, events that fan out."""
+"""A scheduler for Celery that runs on N replicas: one lease, every instant decided once, events that fan out.
+
+Where is what, in the order of a fire's path:
+
+==============================================  ==============================================
+how a schedule is written, and its options      ``schedule``, ``binding`` (Celery's side)
+where a cron field is checked                   ``timing.spec``
+which instants are due, what becomes of each    ``plan``
+one turn: plan, claim, publish, commit          ``engine.turn``
+who holds the lease, and where it is renewed    ``election.election``, ``store/renew.lua``
+where an instant is decided                     ``store/claim.lua``
+how a fire becomes a message                    ``publisher``
+where a duplicate is dropped                    ``tasks.base``, ``store/start.lua``
+how an event reaches its listeners              ``tasks.fanout``
+==============================================  ==============================================
+"""
 
 from typing import TYPE_CHECKING, Any
 

@@ -24,8 +24,7 @@ from celery.app.task import Context
 
 from celery_leased_beat.engine import Intent
 from celery_leased_beat.fires import Fire
-
-HEADER = "leased_beat"
+from celery_leased_beat.schedule.checks import HEADER as HEADER
 
 
 @dataclass(frozen=True, slots=True)

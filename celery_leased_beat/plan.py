@@ -14,10 +14,9 @@ from typing import Literal, get_args
 from celery_leased_beat.errors import OptionError
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
 from celery_leased_beat.timing import Timing, to_utc
+from celery_leased_beat.timing.zones import TICK
 
 CatchUp = Literal["latest", "all", "skip"]
-
-_TICK = timedelta(microseconds=1)
 
 
 class Outcome(StrEnum):
@@ -84,11 +83,11 @@ def _decide(
         yield from _record(timing, after, unserved, Outcome.SKIPPED, "no holder")
         after = max(after, unserved)
     kept, why = (policy.limit, "over the limit") if policy.catch_up == "all" else (1, "older than the latest")
-    replaced = _earliest(timing, after, now, kept)
+    replaced = earliest_keeping(timing, after, now, kept)
     yield from _record(timing, after, replaced, Outcome.COALESCED, why)
     after = max(after, replaced)
     if policy.grace is not None and now - after > policy.grace:
-        late = now - policy.grace - _TICK
+        late = now - policy.grace - TICK
         yield from _record(timing, after, late, Outcome.SKIPPED, "past its grace")
         after = max(after, late)
     yield from _fires(timing, after, now, burst)
@@ -99,7 +98,7 @@ def _record(timing: Timing, after: datetime, until: datetime, outcome: Outcome, 
     count = timing.count(after, until)
     first = timing.next_after(after) if count else None
     if first is not None:
-        yield Decision(outcome, first, _earliest(timing, after, until, 0), count, reason)
+        yield Decision(outcome, first, earliest_keeping(timing, after, until, 0), count, reason)
 
 
 def _fires(timing: Timing, after: datetime, until: datetime, most: int) -> Iterator[Decision]:
@@ -111,7 +110,7 @@ def _fires(timing: Timing, after: datetime, until: datetime, most: int) -> Itera
         after = instant
 
 
-def _earliest(timing: Timing, after: datetime, until: datetime, kept: int) -> datetime:
+def earliest_keeping(timing: Timing, after: datetime, until: datetime, kept: int) -> datetime:
     """Return the earliest time that has at most ``kept`` instants in (it, until], ``after`` where that does.
 
     Another time than ``after`` is itself an instant: the last one that is not kept.

@@ -58,17 +58,19 @@ class Publisher:
     def publish(self, intent: Intent) -> None:
         """Enqueue the message of ``intent``. Raises ``BrokerError`` for the connection, anything else for this fire.
 
-        A connection that was good before and is broken now is replaced once, at once: an idle one may have been cut
-        long ago. The second try is a message with a delivery id of its own.
+        After a ``BrokerError`` the next publish opens a new connection.
         """
-        fresh = self._connection is None
+        connection = self._connected()
         try:
-            self._send(intent)
-        except BrokerError:
-            if fresh:
-                raise
-            logger.debug("the connection to the broker was broken, trying a new one", exc_info=True)
-            self._send(intent)
+            with denied_join_result():  # else a result backend subscribes to each fire's result, and never lets go
+                self._send(connection, intent)
+        except Exception as error:
+            if _is_broker_error(connection, error):
+                self.close()
+                raise BrokerError(f"{type(error).__name__}: {error}") from error
+            if isinstance(error, connection.channel_errors):
+                self.close()
+            raise
 
     def close(self) -> None:
         """Close the connection, where there is one; never opens one."""
@@ -79,20 +81,7 @@ class Publisher:
             except Exception:  # a broken connection may refuse even its end
                 logger.debug("the connection to the broker did not close cleanly", exc_info=True)
 
-    def _send(self, intent: Intent) -> None:
-        connection = self._connection = self._connection or self._connect()
-        try:
-            with denied_join_result():  # else a result backend subscribes to each fire's result, and never lets go
-                self._send_over(connection, intent)
-        except Exception as error:
-            if not _is_broker_error(connection, error):
-                if isinstance(error, connection.channel_errors):
-                    self.close()
-                raise
-            self.close()
-            raise BrokerError(f"{type(error).__name__}: {error}") from error
-
-    def _send_over(self, connection: Connection, intent: Intent) -> None:
+    def _send(self, connection: Connection, intent: Intent) -> None:
         options = dict(intent.options)
         headers = {**options.pop("headers", {}), **fire_header(intent, self._namespace, delivery=str(uuid4()))}
         message: dict[str, Any] = {
@@ -114,8 +103,16 @@ class Publisher:
         else:
             task.apply_async(**message)
 
-    def _connect(self) -> Connection:
-        return self._app.connection_for_write(connect_timeout=TIMEOUT, transport_options=dict(_BOUNDED))
+    def _connected(self) -> Connection:
+        """Return an open connection. Whatever keeps it from opening is the connection's error: a refused login too."""
+        if self._connection is None:
+            self._connection = self._app.connection_for_write(connect_timeout=TIMEOUT, transport_options=dict(_BOUNDED))
+        try:
+            self._connection.default_channel  # noqa: B018
+        except Exception as error:
+            self.close()
+            raise BrokerError(f"{type(error).__name__}: {error}") from error
+        return self._connection
 
 
 def _is_broker_error(connection: Connection, error: Exception) -> bool:

@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 from celery_leased_beat.audit.decisions import overlaps, read_decisions
 from celery_leased_beat.audit.findings import Audit, Doubled, EntryAudit, Span
 from celery_leased_beat.audit.gaps import Expectation, find_gaps
-from celery_leased_beat.audit.instants import TICK, Period, closed
+from celery_leased_beat.audit.instants import Period, closed
 from celery_leased_beat.audit.notes import RETIMED, changes, standing
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.store import Record, Snapshot
 from celery_leased_beat.timing import to_utc
+from celery_leased_beat.timing.zones import TICK
 
 #: Where an empty history begins: nothing is older than its record.
 _NEVER = datetime.max.replace(tzinfo=UTC)

@@ -6,9 +6,10 @@ from datetime import datetime
 from itertools import groupby, pairwise
 
 from celery_leased_beat.audit.findings import Gap, Span
-from celery_leased_beat.audit.instants import TICK, Period, closed
+from celery_leased_beat.audit.instants import Period, closed
 from celery_leased_beat.engine import Position
 from celery_leased_beat.timing import Timing
+from celery_leased_beat.timing.zones import TICK
 
 
 @dataclass(frozen=True, slots=True)

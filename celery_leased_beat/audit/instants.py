@@ -1,15 +1,11 @@
 """Which instants lie in a period: a timing's arithmetic tells, never a walk."""
 
-from bisect import bisect_left
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
-from celery_leased_beat.fires import from_milliseconds, to_milliseconds
+from celery_leased_beat.plan import earliest_keeping
 from celery_leased_beat.timing import Timing
-
-#: The smallest step of a datetime: "just before".
-TICK = timedelta(microseconds=1)
-
+from celery_leased_beat.timing.zones import TICK
 
 #: The first of some instants, the last, and how many they are.
 Instants = tuple[datetime, datetime, int]
@@ -40,16 +36,7 @@ class Period(NamedTuple):
         first = timing.next_after(self.after) if count else None
         if first is None:
             return None
-        return first, first if count == 1 else self._last(timing, count), count
-
-    def _last(self, timing: Timing, count: int) -> datetime:
-        """Return the first time at which all instants are passed: the last of them."""
-        low, high = to_milliseconds(self.after), to_milliseconds(self.until)
-
-        def passed(milliseconds: int) -> int:
-            return timing.count(self.after, from_milliseconds(milliseconds))
-
-        return from_milliseconds(bisect_left(range(high), count, low, high, key=passed))
+        return first, first if count == 1 else earliest_keeping(timing, *self, kept=0), count
 
 
 def closed(first: datetime, last: datetime) -> Period:

@@ -10,10 +10,11 @@ from celery import Celery, current_app
 from celery_leased_beat.binding import registry
 from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.events import Envelope, Listener, Listeners, dispatch_task, encode, event_name, trigger_task
+from celery_leased_beat.headers import envelope_header
 from celery_leased_beat.schedule import ListenerOptions, build_listener, listener_options
 from celery_leased_beat.schedule.keywords import MessageOptions
 from celery_leased_beat.schedule.options import Place, read_options
-from celery_leased_beat.tasks import HandlerTask, envelope_header, fanout, listener, now, send, warn_of_silence
+from celery_leased_beat.tasks import HandlerTask, fanout, listener, now, send, warn_of_silence
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -25,6 +26,7 @@ class Events:
 
     def __init__(self, app: Celery | None = None) -> None:
         self._listeners = Listeners()
+        #: In the order in which they were bound, which a WeakSet would not keep.
         self._apps: WeakKeyDictionary[Celery, None] = WeakKeyDictionary()
         if app is not None:
             self.init_app(app)

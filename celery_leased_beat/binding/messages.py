@@ -52,7 +52,7 @@ def read_arguments(
     return evaluate(), None
 
 
-def read_options(app: Celery, written: Any) -> dict[str, Any]:
+def read_message_options(app: Celery, written: Any) -> dict[str, Any]:
     """Return the options of each message. Raises ``OptionError`` for one that a message cannot carry."""
     if not isinstance(written or {}, Mapping):
         raise OptionError(f"its options are {written!r}; give a dict")

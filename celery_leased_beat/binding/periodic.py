@@ -11,7 +11,7 @@ from typing import Any
 from celery import Celery
 from celery.schedules import crontab
 
-from celery_leased_beat.binding.messages import read_arguments, read_options, task_name
+from celery_leased_beat.binding.messages import read_arguments, read_message_options, task_name
 from celery_leased_beat.binding.timings import to_timing
 from celery_leased_beat.errors import LeasedBeatError, OptionError, SettingsError
 from celery_leased_beat.plan import Policy
@@ -88,7 +88,7 @@ def _entry(app: Celery, name: str, written: Mapping[str, Any], grace: timedelta 
     if unknown:
         raise OptionError(f"it has {sorted(unknown)}, where an entry takes {', '.join(sorted(_TAKEN))}")
     task, schedule = task_name(written.get("task")), written.get("schedule")
-    options = read_options(app, written.get("options"))
+    options = read_message_options(app, written.get("options"))
     (args, kwargs), lazy = read_arguments(
         app, task, written.get("args"), written.get("kwargs"), options.get("serializer")
     )

@@ -81,11 +81,11 @@ class Contender:
         lost_data = held.previous_term < watch.highest_term
         resumes = watch.last_holder and held.previous_term <= watch.highest_term
         watch.note_term(held.term, own=True)
-        claims_from = held.at + self._trusted_for if moved or lost_data else None
-        if claims_from is not None:
+        settling = self._trusted_for if moved or lost_data else timedelta()
+        if settling:
             logger.info(
-                "the lease's server was restarted or replaced: the first claim waits until no older holder can "
-                "trust its lease, %s",
-                claims_from.isoformat(),
+                "the lease's server was restarted or replaced: the first claim waits %.1f s, until no older holder can "
+                "trust its lease",
+                settling.total_seconds(),
             )
-        return Term(held.term, token, claims_from, resumes)
+        return Term(held.term, token, settling, resumes)

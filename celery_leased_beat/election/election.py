@@ -22,6 +22,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
+from celery_leased_beat.election.belief import MARGIN, Belief
 from celery_leased_beat.election.contender import Contender, Won
 from celery_leased_beat.election.waker import Waker
 from celery_leased_beat.engine import Term
@@ -30,8 +31,6 @@ from celery_leased_beat.store import Lease, boottime
 
 logger = logging.getLogger(__name__)
 
-#: What trust leaves of the TTL, as a share: time for a publish that was begun on trust to end before the lease does.
-MARGIN = 1 / 5
 #: The longest wait between two tries of a server that gives no answer (seconds).
 RETRY = 1.0
 
@@ -50,7 +49,7 @@ class Election:
         self._on_change = on_change
         self._waker = Waker()
         self._contender = Contender(lease, replica, trusted_for=ttl * (1 - MARGIN))
-        self._trust: tuple[Term, float] | None = None
+        self._belief = Belief(self._ttl)
         self._progress_at = 0.0
         self._cooling_until = 0.0
         self._stopping = False
@@ -74,16 +73,11 @@ class Election:
 
     def term(self) -> Term | None:
         """Return the term while it is trusted, else None."""
-        trust = self._trust
-        if trust is None or self._stopping or boottime() >= trust[1]:
-            return None
-        return trust[0]
+        return None if self._stopping else self._belief.term(boottime())
 
     def fenced(self, term: Term) -> None:
         """Trust ``term`` no longer, and look at once what became of the lease."""
-        trust = self._trust
-        if trust is not None and trust[0] == term:
-            self._trust = None
+        if self._belief.end(term):
             self._waker.wake()
 
     def progressed(self) -> None:
@@ -103,7 +97,7 @@ class Election:
                 logger.exception("the election met an error of its own, it goes on as a standby")
                 self._waker.wait(RETRY)
             finally:
-                self._trust = None
+                self._belief.end()
         self._lease.close()
 
     def _cool(self) -> None:
@@ -130,9 +124,8 @@ class Election:
         """Keep ``term`` until it is lost, given up or released."""
         logger.info("elected: %s holds the lease, term %s", self._replica, term.number, extra={"term": term.number})
         self.progressed()
-        self._believe(term, sent)
-        pause = self._until_renewal(sent)
-        while True:
+        pause: float | None = self._believe(term, sent)
+        while pause is not None:
             if self._lease.wait(pause, self._waker):
                 self._doubt("its connection broke")
             self._waker.clear()
@@ -142,40 +135,38 @@ class Election:
             if self._stuck():
                 self._give_up(term)
                 return
-            sent = boottime()
-            try:
-                held = self._lease.renew(term.token, self._replica)
-            except StoreError as error:
-                if not self._lease.connected:
-                    self._doubt(str(error))
-                pause = _retry_pause()
-                continue
-            if held is None:
-                logger.warning("lost the lease of term %s: another has it, or nobody", term.number)
-                return
-            self._believe(term, sent)
-            pause = self._until_renewal(sent)
+            pause = self._renew(term)
 
-    def _until_renewal(self, sent: float) -> float:
-        return max(0.0, sent + self._ttl / 3 * random.uniform(0.9, 1.0) - boottime())
+    def _renew(self, term: Term) -> float | None:
+        """Renew the lease; return the seconds until the next try, None where the lease is lost."""
+        sent = boottime()
+        try:
+            held = self._lease.renew(term.token, self._replica)
+        except StoreError as error:
+            if not self._lease.connected:
+                self._doubt(str(error))
+            return _retry_pause()
+        if held is None:
+            logger.warning("lost the lease of term %s: another has it, or nobody", term.number)
+            return None
+        return self._believe(term, sent)
 
-    def _believe(self, term: Term, sent: float) -> None:
-        regained = self._trust is None
-        self._trust = (term, sent + self._ttl * (1 - MARGIN))
-        if regained:
+    def _believe(self, term: Term, sent: float) -> float:
+        """Trust ``term`` on the answer to a request of the time ``sent``; return the seconds until the next renewal."""
+        if self._belief.renew(term, sent):
             self.progressed()
             self._on_change()
+        return max(0.0, sent + self._ttl / 3 * random.uniform(0.9, 1.0) - boottime())
 
     def _doubt(self, why: str) -> None:
-        if self._trust is not None:
+        if self._belief.end():
             logger.warning("the lease is not trusted until it is renewed: %s", why)
-        self._trust = None
 
     def _stuck(self) -> bool:
-        return self._trust is not None and boottime() - self._progress_at > self._ttl
+        return self._belief.exists and boottime() - self._progress_at > self._ttl
 
     def _give_up(self, term: Term) -> None:
-        self._trust = None
+        self._belief.end()
         self._release(term.token)
         self._cooling_until = boottime() + self._ttl / 3
         logger.warning(
@@ -186,7 +177,7 @@ class Election:
 
     def _release(self, token: str) -> None:
         """Release what ``token`` holds; a server that gives no answer lets it end by its TTL."""
-        self._trust = None
+        self._belief.end()
         try:
             self._lease.release(token)
         except StoreError as error:

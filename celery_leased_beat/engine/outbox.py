@@ -8,7 +8,7 @@ cannot be encoded, a queue that is refused) concerns that fire alone.
 
 import logging
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,7 +18,7 @@ from celery_leased_beat.plan import Outcome
 
 logger = logging.getLogger(__name__)
 
-#: How often one fire is tried before it is recorded as failed (DESIGN: ten times at most).
+#: How often one fire is tried before it is recorded as failed: four minutes, with the waits between.
 ATTEMPTS = 10
 #: The wait after a first failure of one fire; it doubles with each further one.
 BACKOFF = timedelta(seconds=1)
@@ -40,7 +40,10 @@ class _Waiting:
 class Outbox:
     """Publishes intents for as long as the term is trusted, and commits what was enqueued."""
 
-    def __init__(self, ledger: Ledger, dispatcher: Dispatcher, trust: Trust) -> None:
+    def __init__(
+        self, ledger: Ledger, dispatcher: Dispatcher, trust: Trust, clock: Callable[[], datetime] | None = None
+    ) -> None:
+        self._clock = clock
         self._ledger = ledger
         self._dispatcher = dispatcher
         self._trust = trust
@@ -87,6 +90,7 @@ class Outbox:
         try:
             while self._waiting and self._trust.term() == term:
                 waiting = self._waiting[0]
+                now = self._clock() if self._clock else now
                 if not self._settle(term, waiting, now):
                     later.append(waiting)
                 self._waiting.popleft()
@@ -104,13 +108,22 @@ class Outbox:
             self._abandon(term, intent, Outcome.SKIPPED, "past its grace")
             return True
         try:
-            self._dispatcher.publish(intent)
+            self._enqueue(term, intent)
         except BrokerError:
             raise
         except Exception as error:
             return self._refused(term, waiting, error, now)
         self._note_enqueued(intent, now)
         return True
+
+    def _enqueue(self, term: Term, intent: Intent) -> None:
+        """Publish, and once more where the connection turns out to be broken: an idle one may be so for long."""
+        try:
+            self._dispatcher.publish(intent)
+        except BrokerError:
+            if self.outage or self._trust.term() != term:
+                raise
+            self._dispatcher.publish(intent)
 
     def _refused(self, term: Term, waiting: _Waiting, error: Exception, now: datetime) -> bool:
         waiting.attempts += 1

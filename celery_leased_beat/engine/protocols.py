@@ -17,14 +17,14 @@ from celery_leased_beat.plan import Decision
 class Term:
     """One tenure of the lease: a strictly rising ``number`` and a ``token`` that is new for every term.
 
-    ``claims_from`` is set where the server was restarted or promoted: before that instant an old holder may still
-    trust a lease that this server no longer knows, so the first claim waits for it. ``resumes`` says that no other
-    replica is known to have held the lease since this one last did.
+    ``settling`` is how long the first claim waits: where the server was restarted or promoted, an old holder may still
+    trust a lease that this server no longer knows. ``resumes`` says that no other replica is known to have held the
+    lease since this one last did.
     """
 
     number: int
     token: str
-    claims_from: datetime | None = None
+    settling: timedelta = timedelta()
     resumes: bool = False
 
 

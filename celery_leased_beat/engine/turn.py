@@ -15,16 +15,16 @@ where it stood), or an entry's own timing raises (that entry waits a minute, the
 """
 
 import logging
-from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 
 from celery_leased_beat.engine.agenda import Agenda, Item
+from celery_leased_beat.engine.claims import claims_of
 from celery_leased_beat.engine.outbox import Outbox
 from celery_leased_beat.engine.protocols import (
     Claim,
     Dispatcher,
     EntryKey,
-    Intent,
     Ledger,
     Position,
     Term,
@@ -32,14 +32,12 @@ from celery_leased_beat.engine.protocols import (
     Verdict,
 )
 from celery_leased_beat.errors import FencedError, StoreError
-from celery_leased_beat.fires import Fire, fire_id
-from celery_leased_beat.plan import Decision, Outcome, plan
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.timing import AskAgain
 
 logger = logging.getLogger(__name__)
 
-#: The claims of one turn: as many as one script may carry without holding the server up (DESIGN: 7 ms).
+#: The claims of one turn: as many as one script may carry without holding the server up: some 7 ms.
 CLAIMS = 500
 #: Instants that an entry still has to catch up are spread: so long after a burst comes the next one.
 SPREAD = timedelta(seconds=1)
@@ -53,22 +51,34 @@ CLOCK_STEP = timedelta(minutes=1)
 
 
 class Engine:
-    """Decides each instant of each entry once, for as long as it is trusted."""
+    """Decides each instant of each entry once, for as long as it is trusted.
+
+    A turn gets its time as an argument. A turn may be long where the broker is slow, so a ``clock`` (of the server) is
+    asked again for what must not be late: the grace of each fire, right before its publish.
+    """
 
     def __init__(
-        self, entries: Iterable[Entry], ledger: Ledger, dispatcher: Dispatcher, trust: Trust, *, namespace: str
+        self,
+        entries: Iterable[Entry],
+        ledger: Ledger,
+        dispatcher: Dispatcher,
+        trust: Trust,
+        *,
+        namespace: str,
+        clock: Callable[[], datetime] | None = None,
     ) -> None:
         self._entries = {EntryKey(entry.name, entry.timing.key): entry for entry in entries}
         self._ledger = ledger
         self._trust = trust
         self._namespace = namespace
-        self._outbox = Outbox(ledger, dispatcher, trust)
+        self._outbox = Outbox(ledger, dispatcher, trust, clock)
         self._positions: dict[EntryKey, Position] = {}
         self._agenda = Agenda({}, {})
         self._term: Term | None = None
         self._unanswered: list[tuple[Item, Claim]] = []
         self._serving_since: datetime | None = None
         self._last_now: datetime | None = None
+        self._claims_from = datetime.max.replace(tzinfo=UTC)
         self._silent = False
 
     def turn(self, now: datetime) -> datetime | None:
@@ -92,14 +102,17 @@ class Engine:
         return wake
 
     def _serve(self, term: Term, now: datetime) -> datetime | None:
+        if term == self._term:
+            self._resend_claims(term, now)
         if term != self._term or self._clock_stepped_back(now):
             self._begin(term, now)
         self._last_now = now
-        if term.claims_from is not None and now < term.claims_from:
-            return term.claims_from
+        # A clock that is set back must not make the wait longer.
+        self._claims_from = min(self._claims_from, now + term.settling)
+        if now < self._claims_from:
+            return self._claims_from
         if self._serving_since is None:
             self._serving_since = now
-        self._resend_claims(term, now)
         was_outage = self._outbox.outage
         self._outbox.flush(term, now)
         if was_outage:
@@ -120,6 +133,8 @@ class Engine:
         self._agenda = Agenda(self._entries, self._positions)
         self._unanswered = []
         self._serving_since = None
+        if term != self._term:
+            self._claims_from = now + term.settling
         self._term = term
 
     def _claim_due(self, term: Term, now: datetime) -> None:
@@ -128,7 +143,7 @@ class Engine:
         idle: list[Item] = []
         for item in self._agenda.take_due(now):
             try:
-                claims = self._plan(item, now)[:budget]
+                claims = claims_of(item, now, self._serving_since or now, self._namespace, term)[:budget]
             except Exception:
                 self._set_aside(item, now)
                 continue
@@ -140,20 +155,6 @@ class Engine:
         for item in idle:
             self._put_back(item, now)
         self._claim(term, batch, now)
-
-    def _plan(self, item: Item, now: datetime) -> list[Claim]:
-        since = self._serving_since or now
-        decisions = plan(item.timing, item.policy, item.position.watermark, now, since)
-        return [Claim(item.key, decision, self._intent(item.entry, decision)) for decision in decisions]
-
-    def _intent(self, entry: Entry, decision: Decision) -> Intent | None:
-        if decision.outcome is not Outcome.FIRED:
-            return None
-        instant = decision.last
-        fire = Fire(fire_id(self._namespace, entry.name, instant), entry.name, instant)
-        number = self._term.number if self._term else 0
-        args, kwargs = entry.arguments()
-        return Intent(fire, entry.task, args, kwargs, entry.options, entry.policy.grace, number)
 
     def _resend_claims(self, term: Term, now: datetime) -> None:
         if self._unanswered:

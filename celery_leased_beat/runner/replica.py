@@ -58,13 +58,16 @@ class Replica:
         self._publisher = Publisher(app, settings.namespace)
         ledger = Ledger(client, keys, self._clock, replica=replica)
         entries = served.entries.values()
-        self._engine = Engine(entries, ledger, self._publisher, self.election, namespace=settings.namespace)
+        self._engine = Engine(
+            entries, ledger, self._publisher, self.election, namespace=settings.namespace, clock=self._clock.now
+        )
         self._client = client
         self._served = served
         self._apart = False
         self._eviction_known = False
 
     def start(self) -> None:
+        """Say what is wrong with what is served, and begin to compete; an empty schedule never does."""
         self._served.report()
         if self._served.empty:
             logger.warning("the schedule is empty: this replica never takes the lease")
@@ -72,6 +75,7 @@ class Replica:
             self.election.start()
 
     def turn(self, longest: float) -> None:
+        """Run one turn of the engine and wait until there is more to do, for ``longest`` seconds at most."""
         seconds = min(longest, self._longest)
         wake = self._engine.turn(self._clock.now())
         if wake is not None:
@@ -91,8 +95,8 @@ class Replica:
         self._apart = apart
 
     def _warn_of_eviction(self) -> None:
-        """Say, as soon as the server answers, where it may remove what is kept in it."""
-        if self._eviction_known:
+        """Say once, with the first term, where the server may remove what is kept in it."""
+        if self._eviction_known or self.election.term() is None:
             return
         with suppress(StoreError):
             policy = eviction_policy(self._client)
@@ -105,5 +109,6 @@ class Replica:
                 )
 
     def close(self) -> None:
+        """Close the connections of the caller's thread; the election closes its own."""
         self._publisher.close()
         self._client.close()

@@ -15,10 +15,7 @@ from celery_leased_beat.binding.served import served
 from celery_leased_beat.runner.replica import Replica
 from celery_leased_beat.schedule import Entry, ScheduleBuilder
 from celery_leased_beat.settings import safe_url
-from celery_leased_beat.store import (
-    Keys,
-    boottime,
-)
+from celery_leased_beat.store import Keys, boottime
 
 logger = logging.getLogger(__name__)
 

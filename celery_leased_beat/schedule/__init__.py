@@ -2,7 +2,7 @@
 
 from celery_leased_beat.schedule.builder import ScheduleBuilder, Spec
 from celery_leased_beat.schedule.entry import Arguments, Entry, EventTarget, JobTarget, TaskTarget
-from celery_leased_beat.schedule.handlers import check_handler, handler_name, is_celery_task, takes_context
+from celery_leased_beat.schedule.handlers import is_celery_task, takes_context
 from celery_leased_beat.schedule.keywords import EventEntryOptions, JobOptions, ListenerOptions
 from celery_leased_beat.schedule.listening import build_listener, listener_options
 
@@ -18,8 +18,6 @@ __all__ = [
     "Spec",
     "TaskTarget",
     "build_listener",
-    "check_handler",
-    "handler_name",
     "is_celery_task",
     "listener_options",
     "takes_context",

@@ -10,8 +10,8 @@ from celery_leased_beat.timing import to_zone
 
 Check = Callable[[Any], Any]
 
-#: The header in which this package keeps its own data.
-OUR_HEADER = "leased_beat"
+#: The header in which this package keeps its own data, see ``headers``.
+HEADER = "leased_beat"
 
 
 def _text(value: Any) -> str:
@@ -72,8 +72,8 @@ def _headers(value: Any) -> dict[str, Any]:
     allowed = "a dict of names and values that JSON can carry"
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise ValueError(allowed)
-    if OUR_HEADER in value:
-        raise ValueError(f"other headers than {OUR_HEADER!r}, which this package sets itself")
+    if HEADER in value:
+        raise ValueError(f"other headers than {HEADER!r}, which this package sets itself")
     try:
         plain: dict[str, Any] = json.loads(json.dumps(dict(value), allow_nan=False))
     except (TypeError, ValueError):

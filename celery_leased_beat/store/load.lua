@@ -46,6 +46,9 @@ for at = 4, #ARGV, 4 do
     local index, name, timing = (at - 4) / 4, ARGV[at], ARGV[at + 1]
     local remembered, remembered_anchor = tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
     local watermark, anchor = position(name, timing)
+    if watermark and remembered and remembered > now + AHEAD then
+        remembered = nil  -- what it saw before the clock was set back; the ledger knows better
+    end
     if not watermark and ARGV[3] == '1' then
         watermark, anchor = remembered, remembered_anchor
     end

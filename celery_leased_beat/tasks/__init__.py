@@ -1,6 +1,5 @@
 """What a worker runs: jobs, fan-outs and listeners, each guarded by a marker. See ``base`` for the protocol."""
 
-from celery_leased_beat.headers import HEADER, Origin, envelope_header, fire_header, fire_of, origin_of
 from celery_leased_beat.tasks.base import HandlerTask, LeasedTask
 from celery_leased_beat.tasks.clock import now
 from celery_leased_beat.tasks.configuration import settings_for
@@ -12,22 +11,16 @@ from celery_leased_beat.tasks.sending import send
 from celery_leased_beat.tasks.unknown import PUT_OFF, PutOffTask, put_off_unknown, send_again
 
 __all__ = [
-    "HEADER",
     "PUT_OFF",
     "HandlerTask",
     "LeasedTask",
     "ListenersOf",
-    "Origin",
     "PutOffTask",
     "current_fire",
-    "envelope_header",
     "fanout",
-    "fire_header",
-    "fire_of",
     "job",
     "listener",
     "now",
-    "origin_of",
     "put_off_unknown",
     "send",
     "send_again",

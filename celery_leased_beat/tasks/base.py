@@ -94,6 +94,8 @@ class LeasedTask(AnyTask):
         limit = self.max_retries if max_retries is None else max_retries
         if throw and (limit is None or self.request.retries < limit):
             run.pause()  # before the publish: its message may be there at once
+        if "headers" in options:
+            options["headers"] = {**(self.request.headers or {}), **options["headers"]}
         publish = partial(retry, args, kwargs, exc, throw, eta, countdown, max_retries, **options)
         try:
             again = insist(publish, self._patience(run.seconds), Reject)
@@ -115,11 +117,14 @@ class LeasedTask(AnyTask):
 
     def _start(self, request: Context) -> Run:
         """Return the run that may begin. Raises what ends this delivery where none may."""
+        run: Run | None = None
         try:
             records = records_for(self.app)
             run = Run(str(request.id), records.markers, records.renewer)
             start = run.start(origin_of(request).delivery, request.retries)
         except (StoreError, SettingsError, SoftTimeLimitExceeded) as error:
+            if run is not None:
+                run.pause()  # a start of which only the answer is late must not count as one that ended in nothing
             note_outage(self.app, error)
             logger.debug("task %s[%s] is put off, its marker could not be asked", self.name, request.id)
             raise put_off(self, OUT_OF_REACH, self._patience()) from error
@@ -143,7 +148,7 @@ class LeasedTask(AnyTask):
         try:
             result = self._run_body(args, kwargs)
         except Exception as error:
-            run.pause() if _comes_again(error) else run.done()
+            run.pause() if run.sent_again or _comes_again(error) else run.done()
             raise
         except BaseException:
             run.leave()

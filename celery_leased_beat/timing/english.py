@@ -27,7 +27,7 @@ def _times_of_day(minute: Field, hour: Field, number: int) -> str:
         spans = _join(f"{_clock(low, 0)}-{_clock(high, 59)}" for low, high in runs(hour.values))
         return f"{spans}, one in every minute"
     if number <= _FEW:
-        return f"{_join(_clock(at, past) for at in hour.values for past in minute.values)}"
+        return _join(_clock(at, past) for at in hour.values for past in minute.values)
     minutes = _plural("minute", minute.values)
     return f"{minutes} of {'every hour' if hour.full else _plural('hour', hour.values)}"
 

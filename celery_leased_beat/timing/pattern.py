@@ -8,7 +8,7 @@ from bisect import bisect_left
 from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import lru_cache
 from threading import get_ident
 
@@ -16,13 +16,13 @@ from croniter import croniter
 
 from celery_leased_beat.errors import SpecError
 from celery_leased_beat.timing.spec import Fields, read_fields
+from celery_leased_beat.timing.zones import TICK
 
 #: croniter gives up after so many years without a match. The longest wait is 29 February's over a century: 8 years,
 #: and 40 where it has to be a certain day of the week too.
 _LONGEST_WAIT, _LONGEST_WAIT_FOR_BOTH = 8, 40
 
 _ORIGIN = datetime(2000, 1, 1)
-_TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Pattern:
 
     def first_from(self, wall: datetime) -> datetime | None:
         """Return the first minute it names at ``wall`` or later, None where the calendar has none."""
-        before = (wall - _TICK).replace(second=0, microsecond=0)
+        before = (wall - TICK).replace(second=0, microsecond=0)
         try:
             return _croniter(self, get_ident()).get_next(datetime, start_time=before)
         except (OverflowError, ValueError):  # beyond the last year, or croniter's own word for never

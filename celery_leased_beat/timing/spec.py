@@ -131,6 +131,7 @@ def _either(fields: Fields) -> Fields:
 
 
 def read_field(kind: Kind, text: str) -> Field:
+    """Read one field. Raises SpecError that says what is wrong and what is allowed."""
     terms = sorted({_read_term(kind, term) for term in text.split(",")})
     values = tuple(sorted({value for term in terms for value in term.values}))
     fixed = all(term.text.isdigit() for term in terms)

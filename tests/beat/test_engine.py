@@ -265,15 +265,67 @@ def test_an_entry_whose_timing_fails_does_not_stop_the_others(bench, caplog):
 
 
 def test_no_claim_is_made_before_an_older_holder_has_lost_its_trust(bench):
-    bench.tenure.begin()
-    waits_until = bench.now() + SECOND
-    bench.tenure.end()
-    bench.tenure.begin(claims_from=waits_until)
+    bench.tenure.begin(settling=SECOND)
     engine = bench.engine(entry(catch_up="all"))
-    assert engine.turn(bench.now()) == waits_until
+    begun = bench.now()
+    assert engine.turn(begun) == begun + SECOND
     assert bench.broker.received == []
     instants = bench.turn_until(engine, 5)
-    assert instants[0] < waits_until
+    assert instants[0] < begun + SECOND
+
+
+def test_a_clock_that_is_set_back_does_not_make_that_wait_longer(bench):
+    bench.tenure.begin(settling=SECOND)
+    engine = bench.engine(entry(catch_up="all"))
+    begun = bench.now()
+    assert engine.turn(begun + timedelta(hours=1)) == begun + timedelta(hours=1) + SECOND
+    assert engine.turn(begun) == begun + SECOND
+
+
+def test_the_grace_of_each_fire_is_checked_right_before_its_publish(bench):
+    bench.tenure.begin()
+    passed = timedelta()
+
+    def slow_publish(intent: Intent) -> None:
+        nonlocal passed
+        passed += SECOND
+        bench.broker.received.append(intent)
+
+    bench.broker.publish = slow_publish
+    engine = Engine(
+        [entry(f"tick-{number}", timing=Every(SECOND), grace=2 * SECOND) for number in range(5)],
+        bench.ledger, bench.broker, bench.tenure, namespace=bench.namespace, clock=lambda: bench.now() + passed,
+    )  # fmt: skip
+    wait_until(lambda: engine.turn(bench.now()) and bench.broker.received, "a first message")
+    late = [outcome for number in range(5) for outcome in bench.outcomes(f"tick-{number}") if outcome == "skipped"]
+    assert len(bench.broker.received) + len(late) == 5
+    assert late
+
+
+def test_a_publish_over_a_broken_connection_is_tried_again_at_once_but_only_on_trust(bench):
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up="all"))
+    bench.turn_until(engine, 1)
+    tries: list[Intent] = []
+
+    def broken_once(intent: Intent) -> None:
+        tries.append(intent)
+        if len(tries) == 1:
+            raise BrokerError("broken")
+        bench.broker.received.append(intent)
+
+    bench.broker.publish = broken_once
+    bench.turn_until(engine, 3)
+    assert tries[0] == tries[1]
+
+    def loses_trust(intent: Intent) -> None:
+        tries.append(intent)
+        bench.tenure.held = None
+        raise BrokerError("broken")
+
+    bench.broker.publish, tries[:] = loses_trust, []
+    wait_until(lambda: engine.turn(bench.now()) is None, "the trust is gone")
+    assert len(tries) == 1
 
 
 def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench, client):

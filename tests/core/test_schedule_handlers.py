@@ -10,7 +10,7 @@ import pytest
 from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.events import Envelope
 from celery_leased_beat.fires import Fire
-from celery_leased_beat.schedule import check_handler, handler_name, takes_context
+from celery_leased_beat.schedule.handlers import check_handler, handler_name, takes_context
 
 if TYPE_CHECKING:
     # Names that are not there when the handler is looked at.

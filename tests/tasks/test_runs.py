@@ -27,7 +27,7 @@ def test_a_second_delivery_of_a_fire_is_dropped_with_one_debug_line(
     with caplog.at_level(logging.DEBUG, "celery_leased_beat"), stage.worker():
         stage.wait_idle()
     assert len(runs) == 1
-    lines = [record for record in caplog.records if record.name.startswith("celery_leased_beat")]
+    lines = [record for record in caplog.records if record.name.startswith("celery_leased_beat.tasks")]
     assert [(line.levelno, task_id in line.getMessage()) for line in lines] == [(logging.DEBUG, True)]
 
 
