@@ -214,6 +214,18 @@ def test_a_replica_that_remembers_too_much_is_corrected_too(
         assert ledger.load(term, [SYNC], {SYNC: seen}, resume=resume).positions[SYNC].watermark <= now()
 
 
+def test_what_was_remembered_before_a_clock_was_set_back_does_not_win_over_the_ledger(
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+) -> None:
+    decided = now() - timedelta(minutes=5)
+    put(client, keys, SYNC, decided, decided)
+    seen = Position(now() + timedelta(minutes=3), decided)
+    for resume in (True, False):
+        loaded = ledger.load(term, [SYNC], {SYNC: seen}, resume=resume)
+        assert abs(loaded.positions[SYNC].watermark - decided) < timedelta(milliseconds=2)
+        assert not loaded.notes
+
+
 # Absent entries
 
 

@@ -118,6 +118,17 @@ def test_a_hold_ends_by_the_servers_clock(server_url: str, keys: Keys) -> None:
             assert time.monotonic() < deadline
 
 
+def test_a_clock_that_is_set_back_makes_no_hold_longer(
+    markers: Markers, client: redis.Redis, keys: Keys
+) -> None:
+    markers.start("task", "delivery", "run-1", 0)
+    client.hset(keys.marker("task"), "hold", server_milliseconds(client) + HOUR)
+    met = markers.start("task", "delivery", "run-2", 0)
+    assert met.verdict is MarkerVerdict.LIVE
+    assert met.remaining <= timedelta(seconds=15)
+    assert int(client.hget(keys.marker("task"), "hold")) <= server_milliseconds(client) + 15_000
+
+
 def test_a_renewal_that_comes_after_the_end_does_not_bring_the_run_back(markers: Markers) -> None:
     markers.start("task", "delivery", "run-1", 0)
     markers.done("task", "run-1")

@@ -32,6 +32,13 @@ def kills(fire: Fire) -> None:
     note(fire, "ended")
 
 
+@schedule.job("deadly", "@daily")
+def deadly(fire: Fire) -> None:
+    """Kill the process that runs it, each time."""
+    note(fire, "began")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 @schedule.job("slow", "@daily", timeout=timedelta(seconds=1))
 def slow(fire: Fire) -> None:
     """Run beyond the soft limit, the first time."""

@@ -1,6 +1,6 @@
-"""A worker with child processes: one that is killed, a soft time limit, and connections that are cut.
+"""A worker with child processes: some that are killed, a soft time limit, and connections that are cut.
 
-All three take the length of a hold, so they share it, and one worker.
+All of them take the length of a hold or more, so they share it, and one worker.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
             wait_until(lambda: "cut 1 began" in _runs(stage), "the body runs")
             stage.client.execute_command("CLIENT", "KILL", "TYPE", "NORMAL", "SKIPME", "YES")
             wait_until(lambda: worker.logs().count("job:cut[cut] received") > 1, "its message is delivered again")
-            for entry in ("slow", "kills"):
+            for entry in ("slow", "kills", "deadly"):
                 stage.send(f"job:{entry}", task_id=entry, entry=entry)
             yield stage
         finally:
@@ -58,6 +58,13 @@ def test_a_body_completes_once_though_all_connections_were_cut(prefork: Stage) -
 def test_a_run_whose_process_was_killed_is_taken_over(prefork: Stage) -> None:
     wait_until(lambda: prefork.is_done("kills"), "the task is done")
     assert _runs(prefork, "kills") == ["kills 1 began", "kills 1 began", "kills 1 ended"]
+
+
+def test_a_body_that_kills_its_process_each_time_ends_as_failed(prefork: Stage) -> None:
+    """Each start waits until the hold of the one before is over."""
+    wait_until(lambda: prefork.is_done("deadly"), "the task is done", 150)
+    assert _runs(prefork, "deadly") == ["deadly 1 began"] * 5
+    assert "deadly" not in _ids(prefork)
 
 
 def _ids(stage: Stage) -> set[str]:
