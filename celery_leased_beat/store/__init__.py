@@ -3,6 +3,7 @@
 from celery_leased_beat.store.client import connect, dedicated
 from celery_leased_beat.store.clock import ServerClock, boottime
 from celery_leased_beat.store.connection import Connection
+from celery_leased_beat.store.eviction import eviction_policy
 from celery_leased_beat.store.fanout import Fanout, Fanouts
 from celery_leased_beat.store.history import Record
 from celery_leased_beat.store.keys import Keys
@@ -32,4 +33,5 @@ __all__ = [
     "boottime",
     "connect",
     "dedicated",
+    "eviction_policy",
 ]

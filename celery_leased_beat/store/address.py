@@ -5,6 +5,8 @@
 ``rediss://`` ``valkeys://``       TLS; certificate and host name are checked unless told otherwise
 ``unix://`` ``redis+socket://``    a Unix socket; the database as ``?db=`` or ``?virtual_host=``
 ``sentinel://h1:p;h2:p/db``        the primary ``master_name``; each host may repeat the scheme
+``redis+cluster://h1:p;h2:p``      a Cluster, by some of its nodes; also ``valkey+cluster``; with TLS ``rediss+cluster``
+                                   and ``valkeys+cluster``
 =================================  ======================================================
 
 Options may stand in the URL's query or in the transport options. What is not listed here belongs to the broker's
@@ -25,13 +27,22 @@ from celery_leased_beat.settings import safe_url
 COMMON = {"username", "password", "credential_provider", "client_name", "socket_timeout", "socket_connect_timeout"}
 TCP = {"socket_keepalive", "socket_keepalive_options"}
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
-TLS = {*FILES, "ssl_ca_path", "ssl_ca_data", "ssl_cert_reqs", "ssl_check_hostname", "ssl_password", "ssl_min_version",
-       "ssl_ciphers"}
+TLS = {
+    *FILES,
+    "ssl_ca_path",
+    "ssl_ca_data",
+    "ssl_cert_reqs",
+    "ssl_check_hostname",
+    "ssl_password",
+    "ssl_min_version",
+    "ssl_ciphers",
+}
 SENTINEL = {"master_name", "min_other_sentinels", "sentinel_kwargs"}
 
 _SOCKETS = {"unix", "redis+socket", "valkey+socket", "socket"}
-_SECURE = {"rediss", "valkeys"}
-_SCHEMES = {"redis", "valkey", "sentinel"} | _SECURE | _SOCKETS
+_SECURE = {"rediss", "valkeys", "rediss+cluster", "valkeys+cluster"}
+_CLUSTERS = {"redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster"}
+_SCHEMES = {"redis", "valkey", "sentinel"} | _SECURE | _SOCKETS | _CLUSTERS
 _CERTIFICATES = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 
 
@@ -39,7 +50,8 @@ _CERTIFICATES = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required
 class Address:
     """Where the server is. ``options`` are the arguments of a connection to it, without timeouts and retries.
 
-    With ``sentinels`` (host and port) the server is the primary ``sentinel_options["master_name"]``.
+    With ``sentinels`` (host and port) the server is the primary ``sentinel_options["master_name"]``; with ``nodes`` it
+    is one of the Cluster to which these belong.
     """
 
     options: Mapping[str, Any] = field(repr=False)
@@ -47,6 +59,7 @@ class Address:
     socket: bool = False
     sentinels: tuple[tuple[str, int], ...] = ()
     sentinel_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    nodes: tuple[tuple[str, int], ...] = ()
 
 
 def address(url: str, options: Mapping[str, Any]) -> Address:
@@ -69,11 +82,14 @@ def address(url: str, options: Mapping[str, Any]) -> Address:
     common["db"] = _database(url, next((path for part in parts if (path := part.path.strip("/"))), "0"))
     if scheme == "sentinel":
         return _behind_sentinels(url, given, common, hosts, secure=tls is not None)
+    if scheme in _CLUSTERS:
+        return Address(common, secure=tls is not None, nodes=tuple((host, port or 6379) for host, port in hosts))
     return Address({**common, "host": hosts[0][0], "port": hosts[0][1] or 6379}, secure=tls is not None)
 
 
-def _behind_sentinels(url: str, given: Mapping[str, Any], common: Mapping[str, Any],
-                      hosts: list[tuple[str, int | None]], *, secure: bool) -> Address:
+def _behind_sentinels(
+    url: str, given: Mapping[str, Any], common: Mapping[str, Any], hosts: list[tuple[str, int | None]], *, secure: bool
+) -> Address:
     if not given.get("master_name"):
         raise _refuse(url, "Sentinel needs the transport option 'master_name'")
     sentinels = tuple((host, port or 26379) for host, port in hosts)
@@ -108,8 +124,11 @@ def _tls(url: str, given: Mapping[str, Any], *, secure: bool) -> dict[str, Any] 
     if requirement is None:
         raise _refuse(url, f"ssl_cert_reqs is {found['ssl_cert_reqs']!r}: use one of {', '.join(_CERTIFICATES)}")
     checks_name = str(found.get("ssl_check_hostname", True)).lower() not in {"false", "0", "no"}
-    return {**found, "ssl_cert_reqs": requirement,
-            "ssl_check_hostname": checks_name and requirement is not ssl.CERT_NONE}
+    return {
+        **found,
+        "ssl_cert_reqs": requirement,
+        "ssl_check_hostname": checks_name and requirement is not ssl.CERT_NONE,
+    }
 
 
 def _query_database(url: str, part: SplitResult) -> int:

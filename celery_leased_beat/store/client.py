@@ -16,32 +16,33 @@ from redis.connection import AbstractConnection
 from redis.retry import Retry
 
 from celery_leased_beat.store.address import Address, address
+from celery_leased_beat.store.cluster import Owners
 from celery_leased_beat.store.connection import Connection
 
 _sentinel: Any = sentinel  # redis-py's module of that name has no types
 
 
-def connect(url: str, *, options: Mapping[str, Any] | None = None, timeout: timedelta) -> Redis:
+def connect(url: str, *, options: Mapping[str, Any] | None = None, timeout: timedelta, key: str = "") -> Redis:
     """Return a client with a pool, for any number of threads. It connects when it is used.
 
     ``options`` are Celery's transport options; ``timeout`` bounds a connect and each answer, unless an option is
-    stricter. Raises ``SettingsError``.
+    stricter. Of a Cluster it is a client of the node that owns ``key``. Raises ``SettingsError``.
     """
     seconds = timeout.total_seconds()
-    return Redis.from_pool(_pool(address(url, options or {}), connect=seconds, answer=seconds))
+    return Redis.from_pool(_pool(address(url, options or {}), key, connect=seconds, answer=seconds))
 
 
-def dedicated(url: str, *, options: Mapping[str, Any] | None = None, timeout: timedelta) -> Connection:
+def dedicated(url: str, *, options: Mapping[str, Any] | None = None, timeout: timedelta, key: str = "") -> Connection:
     """Return one connection for one thread, outside any pool; ``timeout`` bounds a whole call over it.
 
-    Of a call that has to connect first, that takes up to a half, and TLS, AUTH and SELECT up to a sixth each. Raises
-    ``SettingsError``.
+    Of a call that has to connect first, that takes up to a half, and TLS, AUTH and SELECT up to a sixth each. Of a
+    Cluster it leads to the node that owns ``key``. Raises ``SettingsError``.
     """
     seconds = timeout.total_seconds()
-    return Connection(_pool(address(url, options or {}), connect=seconds / 2, answer=seconds / 6), timeout)
+    return Connection(_pool(address(url, options or {}), key, connect=seconds / 2, answer=seconds / 6), timeout)
 
 
-def _pool(server: Address, *, connect: float, answer: float) -> ConnectionPool:
+def _pool(server: Address, key: str, *, connect: float, answer: float) -> ConnectionPool:
     behaviour = {
         "protocol": 2,
         "decode_responses": True,
@@ -50,6 +51,8 @@ def _pool(server: Address, *, connect: float, answer: float) -> ConnectionPool:
     }
     if server.sentinels:
         return _sentinel_pool(server, behaviour, connect=connect, answer=answer)
+    if server.nodes:
+        return _cluster_pool(server, behaviour, key, connect=connect, answer=answer)
     kind: type[AbstractConnection] = UnixDomainSocketConnection if server.socket else TcpConnection
     return ConnectionPool(connection_class=SSLConnection if server.secure else kind, **behaviour)
 
@@ -67,6 +70,16 @@ def _sentinel_pool(server: Address, behaviour: dict[str, Any], *, connect: float
     pool: ConnectionPool = _sentinel.SentinelConnectionPool(
         named["master_name"], watchers, ssl=server.secure, **behaviour
     )
+    return pool
+
+
+def _cluster_pool(
+    server: Address, behaviour: dict[str, Any], key: str, *, connect: float, answer: float
+) -> ConnectionPool:
+    # A node that is dead must leave time for the next one and for the owner.
+    own = {**behaviour, "ssl": server.secure, **_without_retries({}, connect=connect / 4, answer=answer / 2)}
+    owners = Owners(server.nodes, own, seconds=connect / 2)
+    pool: ConnectionPool = _sentinel.SentinelConnectionPool(key, owners, ssl=server.secure, **behaviour)
     return pool
 
 

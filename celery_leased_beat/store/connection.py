@@ -14,8 +14,10 @@ from typing import Any
 from weakref import WeakSet
 
 from redis import ConnectionPool
-from redis.exceptions import ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import RedisError, ResponseError
 
+from celery_leased_beat.store.cluster import is_elsewhere
+from celery_leased_beat.store.rights import note_refusal
 from celery_leased_beat.store.script import Command, unreachable
 
 _ALL: "WeakSet[Connection]" = WeakSet()
@@ -102,6 +104,7 @@ class Connection:
             self._connection = self._pool.connection_class(**self._pool.connection_kwargs)
             self._connection.connect()
             (reply,) = _exchange(self._connection, [("CLIENT", "ID")], deadline)
+            note_refusal(reply, "CLIENT")
             self._client_id = "-" if isinstance(reply, ResponseError) else str(reply)
         return self._connection
 
@@ -128,9 +131,9 @@ def _reply(connection: Any, deadline: float) -> Any:
     _limit(connection, deadline)
     try:
         return connection.read_response()
-    except ReadOnlyError:
-        raise  # the primary was demoted: its successor is found by a new connection
     except ResponseError as error:
+        if is_elsewhere(error):
+            raise  # the primary was demoted, or the slot moved: where to go is found by a new connection
         return error
 
 

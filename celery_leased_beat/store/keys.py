@@ -12,6 +12,7 @@ key                     type        lives
 ``…:history``           stream      7 days from the last decision, about 100,000 records
 ``…:task:<task id>``    hash        6 hours (a setting) from the last use
 ``…:fanout:<id>``       hash        as the markers
+``<key>:time``          string      one second; only of a user who may not ask for TIME
 ======================  ==========  =====================================================================
 """
 

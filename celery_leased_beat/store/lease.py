@@ -117,5 +117,6 @@ class Lease:
         if not answer:
             return None
         term, run_id, uptime, previous, previous_run_id = answer
-        return Held(int(term), self._clock.now(), known(run_id), seconds(uptime), number(previous),
-                    known(previous_run_id))
+        return Held(
+            int(term), self._clock.now(), known(run_id), seconds(uptime), number(previous), known(previous_run_id)
+        )

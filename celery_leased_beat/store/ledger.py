@@ -38,20 +38,27 @@ class Ledger:
         self._replica = replica
         self._prune_from = "0"
 
-    def load(self, term: Term, keys: Sequence[EntryKey], remembered: Mapping[EntryKey, Position], *,
-             resume: bool) -> Loaded:
+    def load(
+        self, term: Term, keys: Sequence[EntryKey], remembered: Mapping[EntryKey, Position], *, resume: bool
+    ) -> Loaded:
         """See the protocol. All scripts go in one round trip."""
         names, slices = self._keys, list(_slices(keys))
         calls = [
-            Call("load", [names.lease, names.state, names.current, names.history],
-                 [term.token, self._replica, int(resume), *_enrolments(part, remembered)])
+            Call(
+                "load",
+                [names.lease, names.state, names.current, names.history],
+                [term.token, self._replica, int(resume), *_enrolments(part, remembered)],
+            )
             for part in slices
         ]
         calls.append(Call("prune", [names.lease, names.state, names.current], [term.token, self._prune_from]))
         calls.append(Call("intents", [names.lease, names.intents], [term.token]))
         *loads, (self._prune_from,), (kept,) = self._scripts.run_all(calls)
-        positions = {key: position for part, (flat, _) in zip(slices, loads, strict=True)
-                     for key, position in zip(part, _positions(flat), strict=True)}
+        positions = {
+            key: position
+            for part, (flat, _) in zip(slices, loads, strict=True)
+            for key, position in zip(part, _positions(flat), strict=True)
+        }
         notes = [_note(part, note) for part, (_, found) in zip(slices, loads, strict=True) for note in found]
         intents, broken = _intents(kept)
         return Loaded(positions, intents, [*notes, *broken])
@@ -96,7 +103,7 @@ class Ledger:
 
 def _slices(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     for start in range(0, len(items), SLICE):
-        yield items[start:start + SLICE]
+        yield items[start : start + SLICE]
 
 
 def _enrolments(keys: Sequence[EntryKey], remembered: Mapping[EntryKey, Position]) -> Iterator[Argument]:
@@ -114,8 +121,11 @@ def _positions(flat: Sequence[str]) -> Iterator[Position]:
 
 def _note(keys: Sequence[EntryKey], note: Sequence[Any]) -> str:
     what, index, since, until = note
-    return _NOTES[what].format(name=keys[index].name, since=from_milliseconds(int(since)).isoformat(),
-                               until=from_milliseconds(int(until)).isoformat())
+    return _NOTES[what].format(
+        name=keys[index].name,
+        since=from_milliseconds(int(since)).isoformat(),
+        until=from_milliseconds(int(until)).isoformat(),
+    )
 
 
 def _intents(kept: Sequence[str]) -> tuple[list[Intent], list[str]]:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Self
 
 from celery_leased_beat.errors import StoreError
+from celery_leased_beat.store.rights import note_refusal
 from celery_leased_beat.store.script import instant
 
 
@@ -80,6 +81,9 @@ def observation(replies: Sequence[Any], asked: Holder | None) -> Observation:
     value, ttl, last, info, time, listing = replies
     if not isinstance(value, str | None):
         raise StoreError(f"the lease's server does not show the lease: {value}")
+    note_refusal(info, "INFO")
+    if asked and asked.client_id:
+        note_refusal(listing, "CLIENT")
     run_id, uptime = _server(info)
     looked = value is not None and Holder.parse(value) == asked
     return Observation(

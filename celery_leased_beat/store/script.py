@@ -12,11 +12,22 @@ from importlib.resources import files
 from typing import Any, NamedTuple, Protocol
 
 from redis import Redis
-from redis.exceptions import NoScriptError, ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.fires import from_milliseconds
 from celery_leased_beat.store.clock import ServerClock
+from celery_leased_beat.store.cluster import is_elsewhere
+from celery_leased_beat.store.rights import is_refused_in_script, note_lack, without_time
+
+#: Where to look, by what stands in an error: the server's certificate was refused, ours was, or a Cluster was met.
+_ADVICE = {
+    "CERTIFICATE_VERIFY_FAILED": "ssl_ca_certs and ssl_check_hostname are options of leased_beat_backend",
+    "_ALERT_": "ssl_certfile and ssl_keyfile are options of leased_beat_backend",
+    "EOF occurred in violation of protocol": "ssl_certfile and ssl_keyfile are options of leased_beat_backend",
+    "MovedError": "the URL of a Cluster begins with redis+cluster://",
+    "ResponseError: MOVED": "the URL of a Cluster begins with redis+cluster://",
+}
 
 Argument = str | int
 Command = Sequence[Argument]
@@ -47,7 +58,7 @@ class Pooled:
             replies: list[Any] = pipeline.execute(raise_on_error=False)
         except (RedisError, OSError) as error:
             raise unreachable(error) from error
-        if any(isinstance(reply, ReadOnlyError) for reply in replies):
+        if any(map(is_elsewhere, replies)):
             self._client.connection_pool.disconnect()
         return replies
 
@@ -66,6 +77,7 @@ class Scripts:
     def __init__(self, channel: Channel, clock: ServerClock | None = None) -> None:
         self._channel = channel
         self._clock = clock
+        self._timeless = False
 
     def run(self, script: str, keys: Sequence[str], arguments: Sequence[Argument]) -> list[Any]:
         """Run one script and return what it answers after the time."""
@@ -81,10 +93,19 @@ class Scripts:
         return [answer[2:] for answer in answers]
 
     def _replies(self, calls: Sequence[Call]) -> list[Any]:
-        replies = self._channel.execute([_by_digest(call) for call in calls])
+        replies = self._sent(calls, self._timeless)
+        if not self._timeless and any(map(is_refused_in_script, replies)):
+            replies = self._sent(calls, timeless=True)
+            if not any(map(is_refused_in_script, replies)):
+                self._timeless = True
+                note_lack("TIME")
+        return replies
+
+    def _sent(self, calls: Sequence[Call], timeless: bool) -> list[Any]:
+        replies = self._channel.execute([_by_digest(call, timeless) for call in calls])
         unknown = [index for index, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
         if unknown:
-            again = self._channel.execute([_by_source(calls[index]) for index in unknown])
+            again = self._channel.execute([_by_source(calls[index], timeless) for index in unknown])
             for index, reply in zip(unknown, again, strict=True):
                 replies[index] = reply
         return replies
@@ -97,7 +118,9 @@ def instant(time: Sequence[Any]) -> datetime:
 
 def unreachable(error: Exception) -> StoreError:
     """Return the exception for a call that got no answer."""
-    return StoreError(f"the lease's server gave no answer: {type(error).__name__}: {error}")
+    problem = f"{type(error).__name__}: {error}"
+    advice = "".join(f" ({text})" for sign, text in _ADVICE.items() if sign in problem)
+    return StoreError(f"the lease's server gave no answer: {problem}{advice}")
 
 
 def _answer(call: Call, reply: Any) -> list[Any]:
@@ -109,15 +132,17 @@ def _answer(call: Call, reply: Any) -> list[Any]:
     raise StoreError(f"the lease's server refused {call.script}.lua: {type(reply).__name__}: {text}")
 
 
-def _by_digest(call: Call) -> Command:
-    return ("EVALSHA", _script(call.script)[1], len(call.keys), *call.keys, *call.arguments)
+def _by_digest(call: Call, timeless: bool) -> Command:
+    return ("EVALSHA", _script(call.script, timeless)[1], len(call.keys), *call.keys, *call.arguments)
 
 
-def _by_source(call: Call) -> Command:
-    return ("EVAL", _script(call.script)[0], len(call.keys), *call.keys, *call.arguments)
+def _by_source(call: Call, timeless: bool) -> Command:
+    return ("EVAL", _script(call.script, timeless)[0], len(call.keys), *call.keys, *call.arguments)
 
 
 @cache
-def _script(name: str) -> tuple[str, str]:
+def _script(name: str, timeless: bool) -> tuple[str, str]:
     source = files(__package__).joinpath(f"{name}.lua").read_text("utf-8")
+    if timeless:
+        source = without_time(source)
     return source, sha1(source.encode(), usedforsecurity=False).hexdigest()

@@ -28,7 +28,8 @@ class LocalProcess:
         self._command = list(command)
         self._folder = folder
         self._prompt = prompt
-        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+        # Unbuffered: Celery 5.5 prints its banner without a flush.
+        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", **environment}
         self._process: subprocess.Popen[bytes] | None = None
         self._begin = 0
 

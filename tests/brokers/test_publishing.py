@@ -1,0 +1,132 @@
+"""Publishing alone, over each broker: what a beat and a worker send is there, or they know that it is not."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from celery import Celery
+
+from celery_leased_beat import Events, LeasedTask
+from celery_leased_beat.engine import Intent
+from celery_leased_beat.errors import BrokerError
+from celery_leased_beat.fires import Fire
+from celery_leased_beat.publisher import TIMEOUT, Publisher
+from tests.brokers.brokers import Broker
+from tests.brokers.entries import SETTINGS
+from tests.nodes.rabbitmq import LocalRabbitMQ
+from tests.nodes.waiting import wait_until
+from tests.processes.happenings import Slow
+
+
+@pytest.fixture
+def app(broker: Broker) -> Iterator[Celery]:
+    """An app of that broker, with an empty queue of its own."""
+    yield from _app(broker.settings)
+
+
+@pytest.fixture
+def rabbit_app(rabbitmq: Callable[[], LocalRabbitMQ]) -> Iterator[Celery]:
+    yield from _app({"broker_url": rabbitmq().url, "leased_beat_backend": "redis://nowhere"})
+
+
+def _app(settings: dict[str, object]) -> Iterator[Celery]:
+    app = Celery("publishing", set_as_current=False)
+    # A queue of its own: connections are shared by all apps of a process, and remember what they have declared.
+    app.conf.update({**SETTINGS, **settings, "task_default_queue": f"publishing-{uuid4()}"})
+    yield app
+    delete_queue(app)
+    app.close()
+
+
+@pytest.fixture
+def publisher(app: Celery) -> Iterator[Publisher]:
+    publisher = Publisher(app, "publishing")
+    yield publisher
+    publisher.close()
+
+
+def test_the_first_message_after_an_outage_does_not_vanish(app: Celery, publisher: Publisher, broker: Broker) -> None:
+    events, fires = Events(app), [intent(), intent()]
+    publisher.publish(fires[0])
+    before = events.dispatch(Slow(0))
+    broker.lose()
+    broker.bring_back()
+    wait_until(lambda: published(publisher, fires[1]), "a publish after the outage")
+    after = wait_until(lambda: dispatched(events), "a dispatch after the outage")
+    assert received(app) == {before, after, *(one.fire.id for one in fires)}
+
+
+def test_a_fire_whose_queue_was_deleted_is_refused_and_then_finds_a_new_one(rabbit_app: Celery) -> None:
+    publisher, lost = Publisher(rabbit_app, "publishing"), intent()
+    publisher.publish(intent())
+    delete_queue(rabbit_app)
+    with pytest.raises(Exception, match="NO_ROUTE"):
+        publisher.publish(lost)
+    publisher.publish(lost)
+    publisher.close()
+    assert received(rabbit_app) == {lost.fire.id}
+
+
+def test_a_worker_is_told_when_no_queue_gets_what_it_sends(rabbit_app: Celery) -> None:
+    def own() -> None: ...
+
+    events = Events(rabbit_app)
+    task = rabbit_app.task(base=LeasedTask, name="own", shared=False)(own)
+    for send in (lambda: events.dispatch(Slow(0)), task.delay):
+        send()
+        delete_queue(rabbit_app)
+        with pytest.raises(Exception, match="NO_ROUTE"):
+            send()
+        send()
+
+
+def test_a_broker_that_stands_still_is_given_up_in_time(
+    rabbit_app: Celery, rabbitmq: Callable[[], LocalRabbitMQ]
+) -> None:
+    publisher = Publisher(rabbit_app, "publishing")
+    publisher.publish(intent())
+    rabbitmq().pause()
+    try:
+        began = time.monotonic()
+        with pytest.raises(BrokerError):
+            publisher.publish(intent())
+        assert time.monotonic() - began < 2 * TIMEOUT + 1
+    finally:
+        rabbitmq().resume()
+        publisher.close()
+
+
+def intent() -> Intent:
+    return Intent(Fire(str(uuid4()), "entry", datetime.now(UTC)), "job:publishing")
+
+
+def published(publisher: Publisher, intent: Intent) -> bool:
+    try:
+        publisher.publish(intent)
+    except BrokerError:
+        return False
+    return True
+
+
+def dispatched(events: Events) -> str:
+    try:
+        return events.dispatch(Slow(0))
+    except Exception:
+        return ""
+
+
+def received(app: Celery) -> set[str]:
+    """Empty the queue; return the task ids of its messages."""
+    found = set()
+    with app.connection_for_read() as connection:
+        queue = app.amqp.queues[app.conf.task_default_queue](connection.default_channel)
+        while message := queue.get(no_ack=True):
+            found.add(message.headers["id"])
+    return found
+
+
+def delete_queue(app: Celery) -> None:
+    with app.connection_for_write() as connection:
+        app.amqp.queues[app.conf.task_default_queue](connection.default_channel).delete()

@@ -1,0 +1,100 @@
+"""A user of the server who may not do everything: said once, and done without."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+
+from celery_leased_beat.errors import StoreError
+from celery_leased_beat.store.rights import note_lack
+from examples.valkey import Server
+from tests.brokers.stand import Stand
+from tests.nodes.process import ROOT
+from tests.servers.store import REPLICA, TTL, Store
+from tests.servers.test_sentinel import holder, owed
+
+#: All that this package does with its keys, and nothing else.
+NEEDED = (
+    "+eval +evalsha +get +set +del +pttl +pexpire +pexpiretime +rpush +blpop +hget +hset +hsetnx +hdel +hlen +hmget "
+    "+hgetall +hkeys +hscan +xadd +xlen +xrange"
+)
+DOCS = ROOT / "docs" / "servers.md"
+RIGHTS = {"CLIENT": "+client|id +client|list", "INFO": "+info", "TIME": "+time"}
+
+
+def test_the_docs_list_the_same_rights() -> None:
+    assert f"~clb:* {NEEDED} {' '.join(RIGHTS.values())}" in " ".join(DOCS.read_text("utf-8").split())
+
+
+@pytest.fixture
+def user(server_url: str, client: redis.Redis) -> Iterator[Callable[[str], str]]:
+    """Gives a URL of a user who has what is needed, but for one right or for all that can be missing."""
+
+    def without(right: str) -> str:
+        given = " ".join(rights for name, rights in RIGHTS.items() if right not in (name, "all"))
+        client.execute_command(f"ACL SETUSER limited reset on >secret ~clb:* {NEEDED} {given}")
+        return server_url.replace("//", "//limited:secret@")
+
+    yield without
+    client.execute_command("ACL DELUSER limited")
+
+
+@pytest.mark.parametrize("right", ["none", *RIGHTS, "all"])
+def test_every_call_works_without(
+    right: str, user: Callable[[str], str], namespace: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    note_lack.cache_clear()
+    with Store(user(right), namespace) as store:
+        held = store.take()
+        calls = store.calls()
+        if right in ("TIME", "all"):
+            del calls["read"]  # it says that it cannot, see below
+        assert [name for name, call in calls.items() if not call.says_the_truth()] == []
+        for _ in range(3):
+            store.lease.observe()
+    assert abs(store.clock.now() - held.at) < TTL
+    said = [record.getMessage() for record in caplog.records if "does not allow its user" in record.getMessage()]
+    assert len(said) == {"none": 0, "all": 3}.get(right, 1)
+
+
+def test_without_time_the_clock_is_the_servers_all_the_same(
+    user: Callable[[str], str], namespace: str, client: redis.Redis
+) -> None:
+    with Store(user("TIME"), namespace) as store:
+        at = store.take().at
+    seconds, microseconds = client.time()
+    assert abs(seconds + microseconds / 1e6 - at.timestamp()) < 1
+    assert {key for key in client.scan_iter() if client.pttl(key) == -1 and key.endswith(":time")} == set()
+
+
+def test_a_report_without_time_says_what_is_missing(user: Callable[[str], str], namespace: str) -> None:
+    with Store(user("TIME"), namespace) as store, pytest.raises(StoreError, match=r"refused TIME.*permission"):
+        store.reader.now()
+
+
+def test_a_user_without_a_right_that_is_needed_is_told_which(
+    user: Callable[[str], str], namespace: str, client: redis.Redis
+) -> None:
+    url = user("none")
+    client.execute_command("ACL SETUSER limited -set")
+    with Store(url, namespace) as store, pytest.raises(StoreError, match=r"acquire\.lua: .*permission.* 'set'"):
+        store.lease.acquire("token", REPLICA)
+
+
+def test_a_beat_without_these_rights_fires_and_is_followed_when_its_lease_ends(
+    server: Server, user: Callable[[str], str], serve: Callable[..., Stand]
+) -> None:
+    stand = serve(user("all"), beats=2)
+    stand.reached("report", 3)
+    died = time.time()
+    first = holder(stand, server)
+    first.kill("SIGKILL")
+    rows = stand.reached("report", 2)
+    assert rows[-1].at - died < 10
+
+    found = stand.settled()
+    assert found.doubled == []
+    assert owed(found) == []
+    for right in RIGHTS:
+        assert first.logs().count(f"does not allow its user {right}") == 1, right

@@ -1,0 +1,119 @@
+"""A lease behind Sentinel: failovers with and without loss, of a primary that is dead or cut off."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import redis
+
+from celery_leased_beat.errors import StoreError
+from celery_leased_beat.store import Keys
+from examples.valkey import Server
+from tests.brokers.entries import LOSSY, NAME
+from tests.brokers.stand import Found, Stand
+from tests.nodes.celery import BeatNode
+from tests.nodes.sentinel import PRIMARY, Watched
+from tests.nodes.waiting import wait_until
+from tests.servers.store import Store
+
+WAITS = "the first claim waits"
+#: For how long the replica gets nothing more before its primary dies (seconds).
+BEHIND = 3.0
+
+
+@pytest.fixture
+def watched(server: Server) -> Iterator[Watched]:
+    with Watched() as watched:
+        yield watched
+
+
+def test_sentinel_and_primary_may_have_a_password_each(watched: Watched, namespace: str) -> None:
+    with redis.Redis(port=watched.primary.port) as primary:
+        primary.config_set("requirepass", "one")
+    watched.sentinel.client.execute_command("SENTINEL SET", PRIMARY, "auth-pass", "one")
+    watched.sentinel.client.execute_command("ACL SETUSER default resetpass >other")
+    url = watched.url.replace("//", "//:one@")
+    options = {**watched.transport_options, "sentinel_kwargs": {"password": "other"}}
+    with Store(url, namespace, options) as store:
+        store.take()
+        assert all(call.says_the_truth() for call in store.calls().values())
+    with Store(url, namespace, watched.transport_options) as store, pytest.raises(StoreError):
+        store.take()
+
+
+def test_a_failover_costs_no_instant_and_doubles_none(watched: Watched, serve: Callable[..., Stand]) -> None:
+    stand = serve(watched.url, watched.transport_options, beats=2)
+    stand.reached("report", 3)
+
+    watched.primary.kill()
+    watched.promoted()
+    stand.reached("report", 3)
+
+    found = stand.settled()
+    assert found.doubled == []
+    assert owed(found) == []
+    assert all(beat.alive() for beat in stand.beats)
+
+
+def test_a_failover_that_loses_writes_may_double_what_it_lost_and_nothing_else(
+    watched: Watched, serve: Callable[..., Stand]
+) -> None:
+    stand = serve(watched.url, watched.transport_options, beats=2)
+    stand.reached("report", 3)
+    old = holder(stand, watched.primary)
+
+    assert WAITS not in stand.logs()
+    lost_from = datetime.now(UTC) - timedelta(seconds=1)
+    stop_replication(watched.primary)
+    stand.stays(BEHIND)
+    watched.primary.kill()
+    wait_until(lambda: stands_down(old), "the old holder stands down", seconds=5)
+    watched.promoted()
+    lost_until = datetime.now(UTC)
+    stand.reached("report", 3)
+
+    found = stand.settled()
+    print(f"doubled {len(found.doubled)} of what was lost")
+    assert [twice for twice in found.doubled if not lost_from < twice[2] < lost_until] == []
+    assert owed(found) == []
+    assert WAITS in stand.logs(), "an older holder could still trust a lease that only the dead primary knew"
+    assert all(beat.alive() for beat in stand.beats)
+
+
+def test_a_primary_that_comes_back_after_its_successor_is_left_alone(
+    watched: Watched, serve: Callable[..., Stand]
+) -> None:
+    stand = serve(watched.url, watched.transport_options, beats=2)
+    stand.reached("report", 3)
+
+    watched.primary.pause()
+    watched.promoted()
+    stand.reached("report", 2)
+    watched.primary.resume()
+    stand.reached("report", 5)
+
+    found = stand.settled()
+    assert found.doubled == []
+    assert owed(found) == []
+
+
+def holder(stand: Stand, server: Server) -> BeatNode:
+    with redis.Redis(port=server.port, decode_responses=True) as client:
+        value = client.get(Keys(NAME).lease)
+    return next(beat for beat in stand.beats if f":{beat.pid}" in value)
+
+
+def stop_replication(primary: Server) -> None:
+    """Let no replica get anything more from ``primary``, which goes on."""
+    with redis.Redis(port=primary.port) as client:
+        client.execute_command("ACL SETUSER default -psync -sync")
+        client.execute_command("CLIENT KILL TYPE replica")
+
+
+def stands_down(beat: BeatNode) -> bool:
+    return "the lease is not trusted" in beat.logs() or "lost the lease" in beat.logs()
+
+
+def owed(found: Found) -> list[object]:
+    """What is missing of the entries that catch up on everything."""
+    return [lost for lost in found.missing if lost[0] not in LOSSY]
