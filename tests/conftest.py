@@ -8,7 +8,10 @@ import pytest
 import redis
 
 from examples.valkey import Server, program
+from tests.chaos.options import pytest_addoption
 from tests.nodes.programs import missing
+
+__all__ = ["pytest_addoption"]  # a hook of pytest's, which looks for the options of all tests here
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,132 @@
+"""What a run leaves for its verdict. Times are seconds since 1970 of this machine, whose clock the servers share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from celery_leased_beat.store import Snapshot
+from tests.chaos.notes import Note
+
+FOREVER = float("inf")
+
+#: What kept a holder from its work so shortly before a loss of data may keep it a little longer (seconds).
+BEFORE = 1.0
+
+
+@dataclass
+class Life:
+    """One process of a replica or a worker from its start to its end; ``told`` are the signals that we sent to it.
+
+    ``killed`` are the processes of its pool that we killed alone, each with the time. ``listens`` says whether it was
+    ready when it was told to end: before that, the signal ends Python itself.
+    """
+
+    name: str
+    kind: str
+    pid: int
+    begun: float
+    version: int = 1
+    ended: float = FOREVER
+    code: int | None = None
+    told: list[tuple[float, str]] = field(default_factory=list)
+    listens: bool = False
+    killed: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def dismissed(self) -> bool:
+        """Whether we told it to end."""
+        return any(signal in ("SIGKILL", "SIGTERM") for _, signal in self.told)
+
+    def dead_by(self, pid: int) -> float:
+        """When we killed ``pid``, itself or one of its pool; never, where we did not."""
+        if pid in self.killed:
+            return self.killed[pid]
+        return min((at for at, signal in self.told if signal == "SIGKILL"), default=FOREVER)
+
+
+class Trouble(NamedTuple):
+    """Something kept a replica or a worker from its work for a while: it was paused, its path was cut."""
+
+    name: str
+    what: str
+    begun: float
+    ended: float
+
+
+class Elected(NamedTuple):
+    """A replica's process was seen with the lease of a term."""
+
+    at: float
+    term: int
+    pid: int
+
+
+@dataclass(frozen=True)
+class Era:
+    """The time in which the lease's server kept its data.
+
+    As it ended, the process ``holder`` held the lease, or nobody did, and ``intents`` were on their way.
+    """
+
+    ended: float
+    snapshot: Snapshot
+    intents: frozenset[str] = frozenset()
+    holder: int | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a verdict looks at.
+
+    ``until`` is the time up to which everything has to be decided and done. ``breaks`` are the times at which the
+    broker's side of a worker's connection broke. ``received`` are the ids that the workers' logs tell of.
+    """
+
+    namespace: str
+    version: int
+    begun: float
+    until: float
+    eras: Sequence[Era]
+    notes: Sequence[Note]
+    lives: Sequence[Life]
+    elected: Sequence[Elected] = ()
+    troubles: Sequence[Trouble] = ()
+    breaks: Sequence[tuple[float, str]] = ()
+    received: frozenset[str] = frozenset()
+    succeeded: frozenset[str] = frozenset()
+    #: Whether the broker's transport may lose a message with the connection over which it was fetched.
+    fetched_before_noted: bool = True
+    #: By process: why it may have ended without us.
+    excuses: Mapping[int, str] = field(default_factory=dict)
+    #: The entry and the instant of each fire that a replica has said it was too late for.
+    given_up: frozenset[tuple[str, datetime]] = frozenset()
+    #: Lines of the replicas' logs that tell of an error of our own.
+    errors: Sequence[str] = ()
+    memory: Mapping[int, Sequence[tuple[float, int]]] = field(default_factory=dict)
+    keys: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def losses(self) -> list[float]:
+        """When the lease's server lost its data."""
+        return [era.ended for era in self.eras[:-1]]
+
+    def why_another(self, era: Era) -> str:
+        """Say why the holder did not go on after the loss that ended ``era``; empty where it did, or should have."""
+        if era.holder is None:
+            return "nobody held the lease"
+        after = next((one for one in self.elected if one.at > era.ended), None)
+        if after is not None and after.pid == era.holder:
+            return ""
+        until = after.at if after else FOREVER
+        life = self.life_of(era.holder)
+        if life is None or (life.ended < FOREVER and life.ended <= until):
+            return "its holder had ended"
+        for trouble in self.troubles:
+            if trouble.name == life.name and trouble.begun <= until and trouble.ended >= era.ended - BEFORE:
+                return f"its holder was kept from its work: {trouble.what}"
+        return ""
+
+    def life_of(self, pid: int) -> Life | None:
+        """Whose process that is, where several had its number: the latest."""
+        return next((life for life in reversed(self.lives) if life.pid == pid), None)

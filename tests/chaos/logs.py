@@ -1,0 +1,55 @@
+"""What the logs tell: which messages a worker received, and what ended a process or met a replica unawares."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from tests.chaos.evidence import Life
+
+_RECEIVED = re.compile(r"Task \S+\[(\S+)\] received")
+_SUCCEEDED = re.compile(r"Task \S+\[(\S+)\] succeeded")
+_UNRECOVERABLE = re.compile(r"^\[(\S+ \S+),\d+: CRITICAL/MainProcess\] Unrecoverable error: (.*)$", re.MULTILINE)
+_GIVEN_UP = re.compile(r"the fire of (\S+) at (\S+) is skipped: past its grace")
+_NEXT_LINE = re.compile(r"^\[\d{4}-", re.MULTILINE)
+_OUR_ERRORS = re.compile(r"^.*(?:Traceback|error of its own).*$", re.MULTILINE)
+
+#: From its last line to its end a worker has so many seconds; its connection broke a few seconds before.
+ENDING, BROKEN = 20.0, 15.0
+
+
+def received(logs: str) -> frozenset[str]:
+    """The ids of the tasks whose messages a worker has noted as its own."""
+    return frozenset(_RECEIVED.findall(logs))
+
+
+def succeeded(logs: str) -> frozenset[str]:
+    """The ids of the tasks that came to a good end."""
+    return frozenset(_SUCCEEDED.findall(logs))
+
+
+def given_up(logs: str) -> frozenset[tuple[str, datetime]]:
+    """The entries and instants of the fires that a replica was too late for."""
+    return frozenset((entry, datetime.fromisoformat(instant)) for entry, instant in _GIVEN_UP.findall(logs))
+
+
+def our_errors(logs: str) -> Iterator[str]:
+    """The lines of a replica's log that no fault of a server may cause: an exception that we did not expect."""
+    yield from _OUR_ERRORS.findall(logs)
+
+
+def why_ended(life: Life, log: str, breaks: Iterable[tuple[float, str]]) -> str:
+    """Say why a worker may have ended by itself: Celery's own code failed as its broker went, and none of ours."""
+    if life.kind != "worker":
+        return ""
+    for found in _UNRECOVERABLE.finditer(log):
+        at = datetime.fromisoformat(found[1]).replace(tzinfo=UTC).timestamp()
+        traceback = log[found.end() : _next_line(log, found.end())]
+        broke = any(name == life.name and at - BROKEN <= when <= at + 1 for when, name in breaks)
+        if life.ended - ENDING <= at <= life.ended and broke and "celery_leased_beat" not in traceback:
+            return f"Celery's worker ends as its broker goes ({found[2]})"
+    return ""
+
+
+def _next_line(log: str, since: int) -> int:
+    found: Sequence[re.Match[str]] = list(_NEXT_LINE.finditer(log, since))[:1]
+    return found[0].start() if found else len(log)

@@ -1,0 +1,22 @@
+"""Faults at random against real replicas, real workers and real servers: nothing is missing and nothing doubled.
+
+``pytest tests/chaos --chaos-minutes 30 --chaos-seed 7 --chaos-broker valkey``; see docs/chaos.md.
+"""
+
+import pytest
+
+from tests.chaos.run import calm, perform
+from tests.chaos.scene import Scene
+from tests.chaos.verdict import judge
+
+#: How long faults happen in the suite, in seconds.
+SHORT = 45.0
+
+
+def test_no_fire_is_lost_and_none_doubled_whatever_fails(scene: Scene, pytestconfig: pytest.Config) -> None:
+    seconds = pytestconfig.getoption("chaos_minutes", 0.0) * 60 or SHORT
+    seed = pytestconfig.getoption("chaos_seed", 1)
+    performed = perform(scene, seconds, seed)
+    verdict = judge(calm(scene))
+    print(f"seed {seed}, {seconds:.0f} s, {performed} faults: {verdict}")
+    assert not verdict.wrong, f"seed {seed}: {verdict}"

@@ -1,0 +1,101 @@
+"""Holders that are killed around an instant: it is handled once, and soon. ``--kills 200`` makes many of it."""
+
+import json
+import statistics
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from tests.chaos.members import Replica
+from tests.chaos.notes import Note, What
+from tests.chaos.programme import AIMED
+from tests.chaos.run import begin, calm, wait_for
+from tests.chaos.scene import Scene
+from tests.chaos.verdict import judge
+from tests.nodes.proxy import Side
+from tests.processes.test_termination import script
+
+#: Replicas at a time: one of them leads, some start, and some have seen the leading one.
+REPLICAS = 5
+#: So many seconds after its start a standby has seen the holder, and may take over before the TTL is over.
+SEEN = 1.5
+#: How late an instant may be handled on a machine that is busy: less than the lease's TTL, on which nobody waits.
+LATE = 10.0
+
+
+@pytest.fixture
+def ttl() -> float:
+    """The lease of the documentation."""
+    return 15.0
+
+
+def test_each_instant_is_handled_once_and_soon_though_holders_are_killed_around_it(
+    scene: Scene, pytestconfig: pytest.Config
+) -> None:
+    begin(scene, replicas=REPLICAS)
+    kills = pytestconfig.getoption("kills", 10)
+    for _ in range(kills):
+        seasoned = Seasoned(scene)
+        wait_for(scene, lambda seasoned=seasoned: seasoned.standbys() >= 2, "standbys that have seen the holder", 60)
+        holder = scene.holder()
+        scene.aim(spread=0.2)
+        assert holder
+        holder.tell("SIGKILL")
+        wait_for(scene, lambda holder=holder: scene.holder() not in (None, holder), "a successor")
+    evidence = calm(scene)
+    verdict = judge(evidence)
+    late = lateness(evidence.notes)
+    print(f"{kills} kills, latest {max(late):.2f} s, median {statistics.median(late):.3f} s: {verdict}")
+    assert not verdict.wrong, str(verdict)
+    assert not verdict.allowed, str(verdict)
+    assert max(late) < LATE
+
+
+@pytest.mark.parametrize(("side", "messages"), [("request", 2), ("reply", 1)], ids=["uncommitted", "committed"])
+def test_a_successor_does_not_fire_again_what_the_killed_holder_fired(scene: Scene, side: Side, messages: int) -> None:
+    begin(scene, replicas=2, workers=False)
+    holder = scene.holder()
+    assert holder
+    held = holder.paths["lease"].hold(script("commit"), side)
+    wait_for(scene, held.seen.is_set, "a commit")
+    if side == "reply":
+        wait_for(scene, lambda: not scene.intents(), "the intents are gone")
+    fired = {record.fire_id for record in scene.ledger().records if record.fire_id}
+    holder.tell("SIGKILL")
+    held.release()
+    wait_for(scene, lambda: scene.holder() not in (None, holder), "a successor", 60)
+    wait_for(scene, lambda: not fired & scene.intents(), "the successor has no intent of the killed one")
+
+    counts = Counter(json.loads(text)["headers"]["id"] for text in scene.broker.left())
+    assert {counts[fire] for fire in fired} == {messages}, "of a fire that was not committed there are two messages"
+    verdict = judge(calm(scene))
+    assert not verdict.wrong, str(verdict)
+    assert not verdict.allowed, str(verdict)
+
+
+class Seasoned:
+    """Counts the standbys that have been ready for so long that they have seen the holder."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._ready: dict[int, float] = {}
+
+    def standbys(self) -> int:
+        holder = self._scene.holder()
+        return sum(self._is_seasoned(replica) for replica in self._scene.standbys()) if holder else 0
+
+    def _is_seasoned(self, replica: Replica) -> bool:
+        if not replica.life or not replica.ready:
+            return False
+        return time.time() - self._ready.setdefault(replica.life.pid, time.time()) > SEEN
+
+
+def lateness(notes: Sequence[Note]) -> list[float]:
+    """Return how many seconds after its instant each fire of the entry that was aimed at began to be handled."""
+    begun: dict[str, float] = {}
+    for note in notes:
+        if note.what == What.BEGUN and note.entry == AIMED:
+            begun.setdefault(note.fire, note.at - note.due.timestamp())
+    return list(begun.values())
