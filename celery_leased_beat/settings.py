@@ -16,8 +16,21 @@ from celery_leased_beat.errors import SettingsError, SpecError
 from celery_leased_beat.timing import to_duration, to_zone
 
 #: The schemes of the servers that can hold a lease.
-SCHEMES = ("redis", "rediss", "valkey", "valkeys", "unix", "redis+socket", "valkey+socket", "socket", "sentinel",
-           "redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster")
+SCHEMES = (
+    "redis",
+    "rediss",
+    "valkey",
+    "valkeys",
+    "unix",
+    "redis+socket",
+    "valkey+socket",
+    "socket",
+    "sentinel",
+    "redis+cluster",
+    "rediss+cluster",
+    "valkey+cluster",
+    "valkeys+cluster",
+)
 #: Of these, the ones whose URL may name several hosts.
 _SEVERAL = re.compile(r"sentinel|.*\+cluster")
 

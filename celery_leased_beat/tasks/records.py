@@ -57,9 +57,7 @@ def note_answer(app: Celery) -> None:
 def _open(app: Celery) -> Records:
     settings = settings_for(app)
     keys = store.Keys(settings.namespace)
-    client = store.connect(
-        settings.backend_url, options=settings.transport_options, timeout=TIMEOUT, key=keys.lease
-    )
+    client = store.connect(settings.backend_url, options=settings.transport_options, timeout=TIMEOUT, key=keys.lease)
     return Records(
         process=os.getpid(),
         markers=store.Markers(client, keys, settings.marker_ttl),

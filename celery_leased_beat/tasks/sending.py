@@ -69,7 +69,11 @@ def confirmed(app: Celery, producer: Any = None) -> Iterator[dict[str, Any]]:
         channel = given.channel
         if hasattr(channel, "basic_publish_confirm"):
             channel.basic_publish = channel.basic_publish_confirm
-        yield {"producer": given, "mandatory": True, "confirm_timeout": CONFIRMATION}
+        try:
+            yield {"producer": given, "mandatory": True, "confirm_timeout": CONFIRMATION}
+        except Exception:
+            given.connection.collapse()  # without a farewell, which a broker that blocks us would never answer
+            raise
 
 
 def put_off(task: AnyTask, seconds: float, patience: float) -> Ignore | Reject:

@@ -154,7 +154,7 @@ class Stage:
         def early() -> bool:
             return 0.1 < (time.time() - last) / self.options.interval % 1 < 0.4
 
-        wait_until(lambda: early() and not self._left(), "a quiet moment")
+        wait_until(lambda: early() and not self.left(), "a quiet moment")
 
     def gap_around(self, begin: float, end: float) -> float:
         return longest_gap(self.sink.done("first"), begin, end)
@@ -188,12 +188,13 @@ class Stage:
     def drained(self, seconds: float = 60.0) -> None:
         """Wait until the broker holds no message, neither waiting nor unacknowledged."""
         try:
-            wait_until(lambda: not self._left(), "an empty broker", seconds)
+            wait_until(lambda: not self.left(), "an empty broker", seconds)
         except AssertionError as error:
-            error.add_note("\n".join(self._left()))
+            error.add_note("\n".join(self.left()))
             raise
 
-    def _left(self) -> list[str]:
+    def left(self) -> list[str]:
+        """The messages that the broker holds, waiting or unacknowledged."""
         with redis.Redis.from_url(self.broker.url, decode_responses=True) as client:
             return [*client.lrange("celery", 0, -1), *client.hvals("unacked")]
 

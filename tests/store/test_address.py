@@ -17,7 +17,11 @@ def read(url: str, **options: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("scheme", ["redis", "valkey"])
 def test_a_plain_url_gives_host_port_database_and_user(scheme: str) -> None:
     assert read(f"{scheme}://me:p%40ss@cache:7000/3") == {
-        "host": "cache", "port": 7000, "db": 3, "username": "me", "password": "p@ss",
+        "host": "cache",
+        "port": 7000,
+        "db": 3,
+        "username": "me",
+        "password": "p@ss",
     }
 
 
@@ -40,8 +44,13 @@ def test_tls_checks_certificate_and_name_unless_told_otherwise(scheme: str) -> N
 
 @pytest.mark.parametrize(
     ("written", "meant"),
-    [("required", ssl.CERT_REQUIRED), ("CERT_REQUIRED", ssl.CERT_REQUIRED), ("CERT_OPTIONAL", ssl.CERT_OPTIONAL),
-     ("none", ssl.CERT_NONE), (ssl.CERT_NONE, ssl.CERT_NONE)],
+    [
+        ("required", ssl.CERT_REQUIRED),
+        ("CERT_REQUIRED", ssl.CERT_REQUIRED),
+        ("CERT_OPTIONAL", ssl.CERT_OPTIONAL),
+        ("none", ssl.CERT_NONE),
+        (ssl.CERT_NONE, ssl.CERT_NONE),
+    ],
 )
 def test_the_checks_may_be_written_as_celery_writes_them(written: Any, meant: ssl.VerifyMode) -> None:
     found = read("rediss://cache", ssl_cert_reqs=written)
@@ -81,9 +90,11 @@ def test_a_unix_socket_gives_its_path_and_database(url: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["sentinel://:secret@one:26380;two;three:26381/4",
-     "sentinel://:secret@one:26380;sentinel://two;sentinel://three:26381/4",
-     "sentinel://:secret@one:26380/4;sentinel://two/4;sentinel://three:26381/4"],
+    [
+        "sentinel://:secret@one:26380;two;three:26381/4",
+        "sentinel://:secret@one:26380;sentinel://two;sentinel://three:26381/4",
+        "sentinel://:secret@one:26380/4;sentinel://two/4;sentinel://three:26381/4",
+    ],
 )
 def test_sentinels_may_be_written_in_celerys_ways(url: str) -> None:
     found = address(url, {"master_name": "shop", "sentinel_kwargs": {"password": "other"}})
@@ -98,16 +109,28 @@ def test_sentinel_without_the_primarys_name_is_refused() -> None:
 
 
 def test_options_that_a_client_understands_are_taken_and_no_other() -> None:
-    found = read("redis://cache?visibility_timeout=60&socket_timeout=2", socket_keepalive=True, global_keyprefix="y",
-                 queue_order_strategy="x", retry_on_timeout=True, health_check_interval=5, max_connections=2)
+    found = read(
+        "redis://cache?visibility_timeout=60&socket_timeout=2",
+        socket_keepalive=True,
+        global_keyprefix="y",
+        queue_order_strategy="x",
+        retry_on_timeout=True,
+        health_check_interval=5,
+        max_connections=2,
+    )
     assert found == {"host": "cache", "port": 6379, "db": 0, "socket_timeout": "2", "socket_keepalive": True}
 
 
 @pytest.mark.parametrize(
     ("url", "why"),
-    [("amqp://me:secret@cache", "scheme 'amqp'"), ("cache:6379", "scheme"), ("", "scheme"),
-     ("redis://me:secret@cache/shop", "database is 'shop'"), ("redis://me:secret@cache:port", "[Pp]ort"),
-     ("unix:///run/x?db=y", "database is 'y'")],
+    [
+        ("amqp://me:secret@cache", "scheme 'amqp'"),
+        ("cache:6379", "scheme"),
+        ("", "scheme"),
+        ("redis://me:secret@cache/shop", "database is 'shop'"),
+        ("redis://me:secret@cache:port", "[Pp]ort"),
+        ("unix:///run/x?db=y", "database is 'y'"),
+    ],
 )
 def test_a_url_that_cannot_be_used_is_refused_without_its_secrets(url: str, why: str) -> None:
     with pytest.raises(SettingsError, match=why) as refused:

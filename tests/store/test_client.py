@@ -90,8 +90,20 @@ class Certificates:
         make = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
         for arguments in (
             ["-subj", "/CN=root", "-keyout", root_key, "-out", self.root],
-            ["-subj", "/CN=server", "-keyout", self.key, "-out", self.certificate, "-CA", self.root, "-CAkey", root_key,
-             "-addext", f"subjectAltName=IP:{HOST}"],
+            [
+                "-subj",
+                "/CN=server",
+                "-keyout",
+                self.key,
+                "-out",
+                self.certificate,
+                "-CA",
+                self.root,
+                "-CAkey",
+                root_key,
+                "-addext",
+                f"subjectAltName=IP:{HOST}",
+            ],
         ):
             subprocess.run([*make, *map(str, arguments)], check=True, capture_output=True)
 
@@ -205,8 +217,17 @@ def test_sentinel_and_primary_are_both_reached_over_tls(
     tls_port: int, certificates: Certificates, tmp_path: Path
 ) -> None:
     port = free_port()
-    options = ["--port", 0, "--tls-port", port, "--tls-auth-clients", "no", "--tls-replication", "yes",
-               *certificates.of_server]
+    options = [
+        "--port",
+        0,
+        "--tls-port",
+        port,
+        "--tls-auth-clients",
+        "no",
+        "--tls-replication",
+        "yes",
+        *certificates.of_server,
+    ]
     with sentinel(require("redis-server"), tmp_path, tls_port, *options, port=port):
         url = f"sentinel://{HOST}:{port}/0?{certificates.query}"
         wait_until(lambda: _is_up(url, master_name="shop"), "an answer through Sentinel", seconds=5)

@@ -77,9 +77,7 @@ def test_a_paused_server_ends_a_call_in_time(open_lease: Callable[..., Lease], s
     assert lease.renew("token-1", REPLICA)
 
 
-def test_a_server_that_greets_slowly_ends_a_call_in_time(
-    open_lease: Callable[..., Lease]
-) -> None:
+def test_a_server_that_greets_slowly_ends_a_call_in_time(open_lease: Callable[..., Lease]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=_greet_slowly, args=(listener,), daemon=True).start()
         lease = open_lease(url=f"redis://:secret@127.0.0.1:{listener.getsockname()[1]}/3", ttl=TTL)
@@ -101,9 +99,7 @@ def test_a_server_out_of_reach_is_no_answer(open_lease: Callable[..., Lease], ho
         open_lease(url=f"redis://{host}").acquire("token-1", REPLICA)
 
 
-def test_after_a_break_the_next_call_goes_over_a_new_connection(
-    open_lease: Callable[..., Lease], proxy: Proxy
-) -> None:
+def test_after_a_break_the_next_call_goes_over_a_new_connection(open_lease: Callable[..., Lease], proxy: Proxy) -> None:
     lease = open_lease(url=proxy.url)
     lease.acquire("token-1", REPLICA)
     proxy.cut()
@@ -166,9 +162,7 @@ def test_a_wait_ends_when_it_is_rung(lease: Lease, bell: Bell) -> None:
     assert time.monotonic() - began < 2
 
 
-def test_a_wait_ends_when_the_connection_breaks(
-    open_lease: Callable[..., Lease], proxy: Proxy, bell: Bell
-) -> None:
+def test_a_wait_ends_when_the_connection_breaks(open_lease: Callable[..., Lease], proxy: Proxy, bell: Bell) -> None:
     lease = open_lease(url=proxy.url)
     lease.acquire("token-1", REPLICA)
     threading.Timer(0.05, proxy.cut).start()

@@ -19,7 +19,7 @@ def slot(key: bytes) -> int:
     """The slot of ``key`` in a Cluster, by its specification: CRC16 (XMODEM) of the tag in braces, modulo 16384."""
     opening = key.find(b"{")
     closing = key.find(b"}", opening + 1)
-    tag = key[opening + 1:closing] if opening >= 0 and closing > opening + 1 else key
+    tag = key[opening + 1 : closing] if opening >= 0 and closing > opening + 1 else key
     crc = 0
     for byte in tag:
         crc ^= byte << 8

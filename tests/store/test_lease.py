@@ -30,23 +30,22 @@ def test_a_free_lease_is_taken_and_says_who_holds_it(lease: Lease, client: redis
     held = lease.acquire("token-1", REPLICA)
     assert held is not None
     assert Holder.parse(value(client, keys)) == Holder(
-        "token-1", held.term, client_id=Holder.parse(value(client, keys)).client_id, run_id=run_id(client),
+        "token-1",
+        held.term,
+        client_id=Holder.parse(value(client, keys)).client_id,
+        run_id=run_id(client),
         replica=REPLICA,
     )
     assert 0 < client.pttl(keys.lease) <= TTL / timedelta(milliseconds=1)
 
 
-def test_the_value_names_the_connection_that_holds_the_lease(
-    lease: Lease, client: redis.Redis, keys: Keys
-) -> None:
+def test_the_value_names_the_connection_that_holds_the_lease(lease: Lease, client: redis.Redis, keys: Keys) -> None:
     lease.acquire("token-1", REPLICA)
     holder = Holder.parse(value(client, keys))
     assert client.execute_command("CLIENT LIST", "ID", holder.client_id)
 
 
-def test_the_value_names_a_connection_that_was_opened_by_a_look(
-    lease: Lease, client: redis.Redis, keys: Keys
-) -> None:
+def test_the_value_names_a_connection_that_was_opened_by_a_look(lease: Lease, client: redis.Redis, keys: Keys) -> None:
     lease.wait_for_wake(0.001)
     lease.observe()
     lease.acquire("token-1", REPLICA)
@@ -98,9 +97,7 @@ def test_an_answer_tells_the_run_and_uptime_of_the_server(lease: Lease, client: 
     assert abs(held.at - datetime.now(UTC)) < timedelta(seconds=2)
 
 
-def test_a_held_lease_is_not_taken(
-    lease: Lease, open_lease: Callable[..., Lease], dump: Callable[[], object]
-) -> None:
+def test_a_held_lease_is_not_taken(lease: Lease, open_lease: Callable[..., Lease], dump: Callable[[], object]) -> None:
     lease.acquire("token-1", REPLICA)
     before = dump()
     assert open_lease().acquire("token-2", REPLICA) is None
@@ -115,7 +112,9 @@ def test_an_acquire_that_is_sent_again_is_answered_as_the_first(lease: Lease) ->
     assert first is not None
     assert again is not None
     assert (again.term, again.previous_term, again.previous_run_id) == (
-        first.term, first.previous_term, first.previous_run_id,
+        first.term,
+        first.previous_term,
+        first.previous_run_id,
     )
 
 
@@ -183,8 +182,9 @@ def test_a_holder_that_came_back_over_a_new_connection_is_not_replaced(
     assert open_lease().replace("token-2", REPLICA, seen) is None
 
 
-def test_a_replaced_holder_has_lost(lease: Lease, open_lease: Callable[..., Lease], client: redis.Redis,
-                                    keys: Keys) -> None:
+def test_a_replaced_holder_has_lost(
+    lease: Lease, open_lease: Callable[..., Lease], client: redis.Redis, keys: Keys
+) -> None:
     lease.acquire("token-1", REPLICA)
     open_lease().replace("token-2", REPLICA, value(client, keys))
     assert lease.renew("token-1", REPLICA) is None
@@ -312,9 +312,7 @@ def test_a_holder_is_seen_with_its_term_and_the_time_it_has_left(
     assert timedelta(seconds=13) < seen.remaining <= TTL
 
 
-def test_a_holders_connection_is_listed_until_it_breaks(
-    lease: Lease, open_lease: Callable[..., Lease]
-) -> None:
+def test_a_holders_connection_is_listed_until_it_breaks(lease: Lease, open_lease: Callable[..., Lease]) -> None:
     lease.acquire("token-1", REPLICA)
     standby = open_lease()
     assert [standby.observe().listed, standby.observe().listed] == [None, True]
@@ -325,9 +323,7 @@ def test_a_holders_connection_is_listed_until_it_breaks(
     assert standby.observe().listed is False
 
 
-def test_a_holder_under_another_run_of_the_server_is_unknown(
-    lease: Lease, client: redis.Redis, keys: Keys
-) -> None:
+def test_a_holder_under_another_run_of_the_server_is_unknown(lease: Lease, client: redis.Redis, keys: Keys) -> None:
     client.set(keys.lease, f"token-1 5 {client.client_id()} another-run host", px=90_000)
     lease.observe()
     assert lease.observe().listed is None

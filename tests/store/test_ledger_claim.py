@@ -50,9 +50,7 @@ def watermark(ledger: Ledger, term: Term, key: EntryKey = SYNC) -> datetime:
 # Claims
 
 
-def test_a_claim_moves_the_watermark_and_leaves_its_intent(
-    ledger: Ledger, term: Term, start: datetime
-) -> None:
+def test_a_claim_moves_the_watermark_and_leaves_its_intent(ledger: Ledger, term: Term, start: datetime) -> None:
     claim = fired(SYNC, start + SECOND, term.number)
     assert ledger.claim(term, [claim]) == [CLAIMED]
     loaded = ledger.load(term, [SYNC], {}, resume=False)
@@ -66,10 +64,18 @@ def test_a_claim_is_written_to_the_history_with_lateness_term_and_holder(
     ledger.claim(term, [coalesced(SYNC, start + SECOND, start + 9 * SECOND, 9), fired(SYNC, start + 10 * SECOND)])
     older, newest = records(ledger)
     assert (older.entry, older.outcome, older.first, older.last, older.count, older.reason, older.fire_id) == (
-        "sync", "coalesced", start + SECOND, start + 9 * SECOND, 9, "an older instant", "",
+        "sync",
+        "coalesced",
+        start + SECOND,
+        start + 9 * SECOND,
+        9,
+        "an older instant",
+        "",
     )
     assert (newest.outcome, newest.count, newest.fire_id) == (
-        "fired", 1, fire_id("shop", "sync", start + 10 * SECOND),
+        "fired",
+        1,
+        fire_id("shop", "sync", start + 10 * SECOND),
     )
     assert newest.at - newest.last == newest.late
     assert newest.late > timedelta(minutes=59)
@@ -100,19 +106,19 @@ def test_an_early_claim_holds_back_its_own_entry_only(ledger: Ledger, term: Term
     assert watermark(ledger, term) == start + SECOND
 
 
-def test_an_early_claim_holds_back_what_comes_in_a_later_slice(
-    ledger: Ledger, term: Term, start: datetime
-) -> None:
-    claims = [fired(SYNC, start + timedelta(hours=2)), *[fired(OTHER, start + n * SECOND) for n in range(1, 600)],
-              fired(SYNC, start + SECOND), fired(OTHER, start + 600 * SECOND)]
+def test_an_early_claim_holds_back_what_comes_in_a_later_slice(ledger: Ledger, term: Term, start: datetime) -> None:
+    claims = [
+        fired(SYNC, start + timedelta(hours=2)),
+        *[fired(OTHER, start + n * SECOND) for n in range(1, 600)],
+        fired(SYNC, start + SECOND),
+        fired(OTHER, start + 600 * SECOND),
+    ]
     verdicts = ledger.claim(term, claims)
     assert verdicts == [EARLY, *[CLAIMED] * 599, EARLY, CLAIMED]
     assert watermark(ledger, term) == start
 
 
-def test_a_great_many_claims_go_in_slices(
-    ledger: Ledger, term: Term, start: datetime, client: redis.Redis
-) -> None:
+def test_a_great_many_claims_go_in_slices(ledger: Ledger, term: Term, start: datetime, client: redis.Redis) -> None:
     ledger.claim(term, [fired(OTHER, start + SECOND)])
     client.config_resetstat()
     claims = [fired(SYNC, start + number * SECOND) for number in range(1, 1202)]
@@ -178,9 +184,7 @@ def test_what_an_older_term_claimed_is_no_claim_of_this_one(
 # Ends of intents
 
 
-def test_a_commit_ends_intents_and_nothing_else(
-    ledger: Ledger, term: Term, start: datetime
-) -> None:
+def test_a_commit_ends_intents_and_nothing_else(ledger: Ledger, term: Term, start: datetime) -> None:
     claims = [fired(SYNC, start + number * SECOND) for number in range(1, 4)]
     ledger.claim(term, claims)
     first, second, third = (claim.intent for claim in claims if claim.intent)
@@ -192,9 +196,7 @@ def test_a_commit_ends_intents_and_nothing_else(
     assert len(records(ledger)) == 3
 
 
-def test_an_abandoned_intent_ends_with_a_record_of_why(
-    ledger: Ledger, term: Term, start: datetime
-) -> None:
+def test_an_abandoned_intent_ends_with_a_record_of_why(ledger: Ledger, term: Term, start: datetime) -> None:
     claim = fired(SYNC, start + SECOND)
     assert claim.intent is not None
     ledger.claim(term, [claim])
@@ -202,7 +204,10 @@ def test_an_abandoned_intent_ends_with_a_record_of_why(
         ledger.abandon(term, claim.intent, "failed", "the queue was refused")
     _, record = records(ledger)
     assert (record.outcome, record.reason, record.first, record.fire_id) == (
-        "failed", "the queue was refused", start + SECOND, claim.intent.fire.id,
+        "failed",
+        "the queue was refused",
+        start + SECOND,
+        claim.intent.fire.id,
     )
     assert ledger.load(term, [SYNC], {}, resume=False).intents == []
 
@@ -274,9 +279,7 @@ def test_a_full_server_refuses_a_claim_whole_and_takes_a_commit(
         client.config_set("maxmemory", 0)
 
 
-def test_after_a_flush_the_old_term_is_fenced(
-    ledger: Ledger, term: Term, start: datetime, client: redis.Redis
-) -> None:
+def test_after_a_flush_the_old_term_is_fenced(ledger: Ledger, term: Term, start: datetime, client: redis.Redis) -> None:
     client.flushall()
     with pytest.raises(FencedError):
         ledger.claim(term, [fired(SYNC, start + SECOND)])
@@ -309,8 +312,7 @@ def test_a_long_history_is_read_in_pages(ledger: Ledger, term: Term, start: date
 
 
 def test_every_key_ends_or_is_documented_as_kept(
-    ledger: Ledger, term: Term, start: datetime, keys: Keys, lease: Lease,
-    keys_without_expiry: Callable[[], set[str]]
+    ledger: Ledger, term: Term, start: datetime, keys: Keys, lease: Lease, keys_without_expiry: Callable[[], set[str]]
 ) -> None:
     ledger.claim(term, [fired(SYNC, start + SECOND)])
     assert keys_without_expiry() == {keys.term, keys.state, keys.current, keys.intents}

@@ -67,9 +67,7 @@ def test_a_name_may_be_anything(ledger: Ledger, term: Term) -> None:
     assert again.positions == loaded.positions
 
 
-def test_thousands_of_entries_come_in_one_round_trip(
-    ledger: Ledger, term: Term, client: redis.Redis
-) -> None:
+def test_thousands_of_entries_come_in_one_round_trip(ledger: Ledger, term: Term, client: redis.Redis) -> None:
     entries = [EntryKey(f"entry {number}", "every 1000") for number in range(1203)]
     ledger.load(term, entries, {}, resume=False)
     client.config_resetstat()
@@ -111,9 +109,7 @@ def test_after_a_loss_of_data_the_last_holder_goes_on_where_it_stood(
     assert ledger.load(term, [SYNC], {SYNC: seen}, resume=True).positions[SYNC] == seen
 
 
-def test_after_a_loss_of_data_anybody_else_begins_now(
-    ledger: Ledger, term: Term, now: Callable[[], datetime]
-) -> None:
+def test_after_a_loss_of_data_anybody_else_begins_now(ledger: Ledger, term: Term, now: Callable[[], datetime]) -> None:
     before = now()
     seen = Position(now() - timedelta(minutes=2), now() - DAY)
     found = ledger.load(term, [SYNC], {SYNC: seen}, resume=False).positions[SYNC]
@@ -133,7 +129,13 @@ def test_a_retimed_entry_begins_now_and_what_it_drops_is_recorded(
     assert before <= found.watermark == found.anchor <= now()
     (record,) = records(ledger)
     assert (record.entry, record.outcome, record.first, record.last, record.count, record.term, record.holder) == (
-        NIGHTLY.name, "retimed", former, found.watermark, 0, term.number, REPLICA,
+        NIGHTLY.name,
+        "retimed",
+        former,
+        found.watermark,
+        0,
+        term.number,
+        REPLICA,
     )
     assert NIGHTLY.timing in record.reason
     (note,) = loaded.notes

@@ -273,6 +273,7 @@ def test_the_laws_hold_whatever_happens(server: Server, client: redis.Redis) -> 
     load_scripts(client)
     run_state_machine_as_test(
         lambda: Store(server, client),
-        settings=settings(max_examples=50, stateful_step_count=50, deadline=None,
-                          suppress_health_check=list(HealthCheck)),
+        settings=settings(
+            max_examples=50, stateful_step_count=50, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
     )

@@ -26,6 +26,7 @@ def markers(server_url: str, keys: Keys) -> Iterator[Markers]:
 @pytest.fixture
 def end_hold(client: redis.Redis, keys: Keys) -> Callable[[], None]:
     """Lets the hold on the marker of "task" run out, as after a worker's death."""
+
     def end() -> None:
         client.hset(keys.marker("task"), "hold", server_milliseconds(client) - 1)
 
@@ -39,9 +40,7 @@ def test_a_first_delivery_owns_the_task(markers: Markers) -> None:
     assert markers.start("task", "delivery", "run-1", 0) == OWN
 
 
-def test_another_delivery_is_a_duplicate_in_every_state(
-    markers: Markers, end_hold: Callable[[], None]
-) -> None:
+def test_another_delivery_is_a_duplicate_in_every_state(markers: Markers, end_hold: Callable[[], None]) -> None:
     markers.start("task", "delivery", "run-1", 0)
     assert markers.start("task", "other", "run-2", 0) == DUPLICATE
     end_hold()
@@ -53,8 +52,10 @@ def test_another_delivery_is_a_duplicate_in_every_state(
 
 
 def test_the_first_of_two_deliveries_runs_whichever_comes_later(markers: Markers) -> None:
-    assert [markers.start(task, delivery, f"run-{delivery}", 0).verdict for task, delivery in
-            [("a", "1"), ("b", "1"), ("a", "2"), ("b", "2")]] == [MarkerVerdict.OWN] * 2 + [MarkerVerdict.DUPLICATE] * 2
+    assert [
+        markers.start(task, delivery, f"run-{delivery}", 0).verdict
+        for task, delivery in [("a", "1"), ("b", "1"), ("a", "2"), ("b", "2")]
+    ] == [MarkerVerdict.OWN] * 2 + [MarkerVerdict.DUPLICATE] * 2
 
 
 def test_what_is_done_is_dropped(markers: Markers) -> None:
@@ -93,9 +94,7 @@ def test_a_run_whose_hold_ran_out_is_taken_over_and_changes_nothing_more(
     assert markers.done("task", "run-2")
 
 
-def test_a_run_that_was_paused_and_not_taken_over_goes_on(
-    markers: Markers, end_hold: Callable[[], None]
-) -> None:
+def test_a_run_that_was_paused_and_not_taken_over_goes_on(markers: Markers, end_hold: Callable[[], None]) -> None:
     markers.start("task", "delivery", "run-1", 0)
     end_hold()
     assert markers.renew("task", "run-1")
@@ -118,9 +117,7 @@ def test_a_hold_ends_by_the_servers_clock(server_url: str, keys: Keys) -> None:
             assert time.monotonic() < deadline
 
 
-def test_a_clock_that_is_set_back_makes_no_hold_longer(
-    markers: Markers, client: redis.Redis, keys: Keys
-) -> None:
+def test_a_clock_that_is_set_back_makes_no_hold_longer(markers: Markers, client: redis.Redis, keys: Keys) -> None:
     markers.start("task", "delivery", "run-1", 0)
     client.hset(keys.marker("task"), "hold", server_milliseconds(client) + HOUR)
     met = markers.start("task", "delivery", "run-2", 0)
@@ -137,9 +134,7 @@ def test_a_renewal_that_comes_after_the_end_does_not_bring_the_run_back(markers:
     assert markers.start("task", "delivery", "run-2", 0) == DONE
 
 
-def test_a_run_that_never_began_changes_nothing(
-    markers: Markers, dump: Callable[[], object]
-) -> None:
+def test_a_run_that_never_began_changes_nothing(markers: Markers, dump: Callable[[], object]) -> None:
     before = dump()
     assert not markers.renew("task", "run-1")
     assert not markers.pause("task", "run-1")
@@ -226,13 +221,16 @@ def test_a_start_ends_the_fires_intent(markers: Markers, client: redis.Redis, ke
     assert client.hkeys(keys.intents) == ["other"]
 
 
-def test_a_marker_lives_for_its_time_from_its_last_use(
-    markers: Markers, client: redis.Redis, keys: Keys
-) -> None:
-    uses = [lambda: markers.start("task", "delivery", "run-1", 0), lambda: markers.renew("task", "run-1"),
-            lambda: markers.start("task", "delivery", "run-2", 0), lambda: markers.start("task", "other", "run-2", 0),
-            lambda: markers.pause("task", "run-1"), lambda: markers.done("task", "run-1"),
-            lambda: markers.start("task", "delivery", "run-2", 0)]
+def test_a_marker_lives_for_its_time_from_its_last_use(markers: Markers, client: redis.Redis, keys: Keys) -> None:
+    uses = [
+        lambda: markers.start("task", "delivery", "run-1", 0),
+        lambda: markers.renew("task", "run-1"),
+        lambda: markers.start("task", "delivery", "run-2", 0),
+        lambda: markers.start("task", "other", "run-2", 0),
+        lambda: markers.pause("task", "run-1"),
+        lambda: markers.done("task", "run-1"),
+        lambda: markers.start("task", "delivery", "run-2", 0),
+    ]
     for use in uses:
         use()
         assert 5.9 * HOUR < client.pttl(keys.marker("task")) <= 6 * HOUR
@@ -254,9 +252,7 @@ def test_after_a_loss_of_data_an_end_is_written_all_the_same(markers: Markers, c
     assert markers.start("task", "delivery", "run-2", 0).verdict in {MarkerVerdict.DONE, MarkerVerdict.DUPLICATE}
 
 
-def test_every_key_ends(
-    markers: Markers, keys_without_expiry: Callable[[], set[str]]
-) -> None:
+def test_every_key_ends(markers: Markers, keys_without_expiry: Callable[[], set[str]]) -> None:
     markers.start("task", "delivery", "run-1", 0)
     markers.start("other", "delivery", "run-1", 0)
     markers.done("other", "run-1")

@@ -17,7 +17,7 @@ def test_starts_whose_answer_was_late_do_not_use_up_the_starts_of_an_attempt(
 ) -> None:
     keys, hold = store.Keys(namespace), timedelta(seconds=15)
     with Proxy(server.port) as proxy, store.connect(proxy.url, timeout=timedelta(seconds=1)) as client:
-        known = store.Markers(client, keys, hold=hold)  # the server has to know the scripts, or their digests do nothing
+        known = store.Markers(client, keys, hold=hold)  # a digest does nothing where the script is not known
         known.start("other", "delivery", "run", 0)
         known.pause("other", "run")
         proxy.lose_replies = True
