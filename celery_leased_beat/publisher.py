@@ -77,7 +77,7 @@ class Publisher:
         connection, self._connection = self._connection, None
         if connection is not None:
             try:
-                connection.collapse()  # type: ignore[attr-defined]
+                connection.collect()
             except Exception:  # a broken connection may refuse even its end
                 logger.debug("the connection to the broker did not close cleanly", exc_info=True)
 

@@ -15,24 +15,10 @@ import durationpy
 from celery_leased_beat.errors import SettingsError, SpecError
 from celery_leased_beat.timing import to_duration, to_zone
 
+_ONE_HOST = ("redis", "rediss", "valkey", "valkeys", "unix", "redis+socket", "valkey+socket", "socket")
+_SEVERAL_HOSTS = ("sentinel", "redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster")
 #: The schemes of the servers that can hold a lease.
-SCHEMES = (
-    "redis",
-    "rediss",
-    "valkey",
-    "valkeys",
-    "unix",
-    "redis+socket",
-    "valkey+socket",
-    "socket",
-    "sentinel",
-    "redis+cluster",
-    "rediss+cluster",
-    "valkey+cluster",
-    "valkeys+cluster",
-)
-#: Of these, the ones whose URL may name several hosts.
-_SEVERAL = re.compile(r"sentinel|.*\+cluster")
+SCHEMES = _ONE_HOST + _SEVERAL_HOSTS
 
 LEASE_TTL = timedelta(seconds=15)
 #: Below a second the network's own delays would end the lease; above an hour nobody would take over a schedule in time.
@@ -161,7 +147,7 @@ def _checked_url(found: _Found) -> str:
     url = found.value
     if not isinstance(url, str) or _scheme(url) not in SCHEMES:
         raise found.error(f"a URL is wanted, {_schemes()}", safe_url(str(url)))
-    if ";" in url and not _SEVERAL.fullmatch(_scheme(url)):
+    if ";" in url and _scheme(url) in _ONE_HOST:
         raise found.error("a lease lives on one server: set leased_beat_backend to the URL of one", safe_url(url))
     return url
 

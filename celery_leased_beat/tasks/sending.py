@@ -66,13 +66,14 @@ def confirmed(app: Celery, producer: Any = None) -> Iterator[dict[str, Any]]:
     Else a message may vanish on a connection that just broke, while the one that led to it is acknowledged on another.
     """
     with app.producer_or_acquire(producer) as given:
+        given.connection.ensure_connection(max_retries=1, interval_start=0)  # else Celery tries for ever
         channel = given.channel
         if hasattr(channel, "basic_publish_confirm"):
             channel.basic_publish = channel.basic_publish_confirm
         try:
             yield {"producer": given, "mandatory": True, "confirm_timeout": CONFIRMATION}
         except Exception:
-            given.connection.collapse()  # without a farewell, which a broker that blocks us would never answer
+            given.connection.collect()  # without a farewell, which a broker that blocks us would never answer
             raise
 
 

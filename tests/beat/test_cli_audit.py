@@ -250,6 +250,7 @@ def test_celery_itself_has_the_command_with_the_options_that_an_app_adds_to_all(
         "from celery import Celery\n"
         "from click import Option\n"
         f"app = Celery({shop.bench.namespace!r}, broker={server_url!r}, include=['shop_jobs'])\n"
+        "app.conf.result_expires = None\n"
         "app.user_options['preload'].add(Option(['--tenant']))\n"
     )
     (tmp_path / "shop_jobs.py").write_text(

@@ -7,12 +7,14 @@ from uuid import uuid4
 
 import pytest
 from celery import Celery
+from kombu.exceptions import OperationalError
 
 from celery_leased_beat import Events, LeasedTask
 from celery_leased_beat.engine import Intent
 from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.fires import Fire
 from celery_leased_beat.publisher import TIMEOUT, Publisher
+from celery_leased_beat.tasks import sending
 from tests.brokers.brokers import Broker
 from tests.brokers.entries import SETTINGS
 from tests.nodes.rabbitmq import LocalRabbitMQ
@@ -70,8 +72,6 @@ def test_a_fire_whose_queue_was_deleted_is_refused_and_then_finds_a_new_one(rabb
 
 
 def test_a_worker_is_told_when_no_queue_gets_what_it_sends(rabbit_app: Celery) -> None:
-    def own() -> None: ...
-
     events = Events(rabbit_app)
     task = rabbit_app.task(base=LeasedTask, name="own", shared=False)(own)
     for send in (lambda: events.dispatch(Slow(0)), task.delay):
@@ -83,19 +83,39 @@ def test_a_worker_is_told_when_no_queue_gets_what_it_sends(rabbit_app: Celery) -
 
 
 def test_a_broker_that_stands_still_is_given_up_in_time(
-    rabbit_app: Celery, rabbitmq: Callable[[], LocalRabbitMQ]
+    rabbit_app: Celery, rabbitmq: Callable[[], LocalRabbitMQ], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publisher = Publisher(rabbit_app, "publishing")
+    monkeypatch.setattr(sending, "CONFIRMATION", 1.0)
+    publisher, events = Publisher(rabbit_app, "publishing"), Events(rabbit_app)
     publisher.publish(intent())
+    events.dispatch(Slow(0))
     rabbitmq().pause()
     try:
-        began = time.monotonic()
-        with pytest.raises(BrokerError):
-            publisher.publish(intent())
-        assert time.monotonic() - began < 2 * TIMEOUT + 1
+        assert seconds_until(BrokerError, lambda: publisher.publish(intent())) < 2 * TIMEOUT + 1
+        assert seconds_until(OperationalError, lambda: events.dispatch(Slow(0))) < 12
     finally:
         rabbitmq().resume()
         publisher.close()
+
+
+@pytest.mark.parametrize("url", ["amqp://127.0.0.1:1//", "redis://127.0.0.1:1"])
+def test_a_broker_that_is_away_is_given_up_at_once(url: str) -> None:
+    app = Celery("publishing", broker=url, set_as_current=False)
+    app.conf.update(leased_beat_backend="redis://nowhere", task_publish_retry=False)
+    task = app.task(base=LeasedTask, name="own", shared=False)(own)
+    events = Events(app)
+    for send in (lambda: events.dispatch(Slow(0)), task.delay):
+        assert seconds_until(OperationalError, send) < 5
+
+
+def own() -> None: ...
+
+
+def seconds_until(error: type[Exception], send: Callable[[], object]) -> float:
+    began = time.monotonic()
+    with pytest.raises(error):
+        send()
+    return time.monotonic() - began
 
 
 def intent() -> Intent:

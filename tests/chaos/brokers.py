@@ -81,12 +81,15 @@ class RabbitBroker(LocalRabbitMQ):
         self._control("close_all_connections", "chaos")
 
     def left(self) -> list[str]:
-        rows = (line.split("\t") for line in self._control("list_queues", "name", "messages").splitlines())
+        rows = (
+            line.split("\t")
+            for line in self._control("list_queues", "--no-table-headers", "name", "messages").splitlines()
+        )
         return [f"{count} in {name}" for name, count in rows if name == QUEUE and count != "0"]
 
     def _control(self, *command: str) -> str:
         done = subprocess.run(
-            [_program("rabbitmqctl"), "--quiet", "--no-table-headers", *command],
+            [_program("rabbitmqctl"), "--quiet", *command],
             env={**os.environ, **self._environment()}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

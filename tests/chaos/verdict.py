@@ -100,8 +100,10 @@ def _expected_keys(evidence: Evidence) -> tuple[Counter[str], Counter[str]]:
     entries = {key.name: entry for key, entry in all_entries().items()}
     least: Counter[str] = Counter(term=1, state=1, current=1, history=1)
     most: Counter[str] = Counter(term=1, state=1, current=1, history=1, lease=1, wake=1)
-    runs = runs_of(evidence.notes)
-    for fire in fires_of(evidence).values():
+    runs, fires = runs_of(evidence.notes), fires_of(evidence)
+    # Of what was claimed as the last replica left there may be something on its way.
+    most["intents"] = any(fires[name].at >= evidence.until for name in evidence.eras[-1].intents)
+    for fire in fires.values():
         ran = [task for task in tasks_of(entries[fire.entry], fire.id) if task in runs]
         fans_out = bool(ran) and ran != [fire.id]  # the trigger has a marker too
         needs = Counter(task=len(ran) + fans_out, fanout=fans_out)

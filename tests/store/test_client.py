@@ -88,6 +88,8 @@ class Certificates:
         self.root, self.certificate, self.key = folder / "ca.pem", folder / "server.pem", folder / "server.key"
         openssl, root_key = require("openssl"), folder / "ca.key"
         make = [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1"]
+        # Python 3.13 asks of a certificate that may sign that it says so; both may, by openssl's own settings.
+        make += ["-addext", "keyUsage=critical,digitalSignature,keyCertSign"]
         for arguments in (
             ["-subj", "/CN=root", "-keyout", root_key, "-out", self.root],
             [
