@@ -190,7 +190,7 @@ class Election:
 
     def _note_answer(self) -> None:
         if self._silent:
-            logger.info("the lease can be looked at again")
+            logger.warning("the lease can be looked at again")
         self._silent = False
 
 

@@ -161,7 +161,7 @@ class Outbox:
         self._trust.progressed()
         if self._probe_at is not None:
             self._probe_at = None
-            logger.info("the broker is reached again")
+            logger.warning("the broker is reached again")
         late = now - intent.fire.instant
         if late > LATE:
             logger.info(

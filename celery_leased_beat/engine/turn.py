@@ -229,7 +229,7 @@ class Engine:
 
     def _note_answer(self) -> None:
         if self._silent:
-            logger.info("the lease's server answers again")
+            logger.warning("the lease's server answers again")
         self._silent = False
 
     @property

@@ -108,13 +108,16 @@ class Runner:
         first = self._stop_deadline is None
         if self._stop_deadline is None:
             self._stop_deadline = boottime() + STOP_WITHIN.total_seconds()
+        term = replica.election.term()
         released = replica.election.stop(self._stop_deadline)
         replica.waker.wake()
         if self._thread is not None:
             atexit.unregister(self.stop)
             if self._thread is not threading.current_thread():
                 self._thread.join(max(0.0, self._stop_deadline - boottime()))
-        if first and not released:
+        if first and released and term is not None:
+            logger.info("released the lease of term %s", term.number)
+        elif first and not released:
             logger.warning("the lease could not be released in time, it ends by its TTL")
 
     def close(self) -> None:

@@ -39,9 +39,13 @@ def _options() -> argparse.Namespace:
 
 
 def _seconds(text: str) -> float:
-    if float(text) < SHORTEST:
+    try:
+        seconds = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds") from None
+    if seconds < SHORTEST:
         raise argparse.ArgumentTypeError(f"{SHORTEST:g} at least")
-    return float(text)
+    return seconds
 
 
 def _report(ending: Ending) -> None:

@@ -1,10 +1,11 @@
-"""A server that may evict what is kept in it: said at start, by every replica."""
+"""A server that may evict what is kept in it: each replica says so once, as soon as it holds the lease."""
 
 from collections.abc import Iterator
 
 import pytest
 import redis
 
+from celery_leased_beat.store import Keys
 from tests.nodes.waiting import wait_until
 from tests.servers.test_tls import serving
 
@@ -24,16 +25,17 @@ def test_a_policy_that_evicts_our_keys_is_warned_of_once(
 ) -> None:
     client.config_set(POLICY, value)
     with serving(namespace, server_url, {}) as runner:
-        wait_until(lambda: said(caplog), "a warning")
+        wait_until(lambda: runner.turn(0.1) or said(caplog), "a warning")
         runner.turn(0.1)
     (line,) = said(caplog)
     assert value in line
 
 
 def test_nothing_is_said_of_a_server_that_evicts_nothing(
-    server_url: str, namespace: str, caplog: pytest.LogCaptureFixture
+    server_url: str, client: redis.Redis, namespace: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with serving(namespace, server_url, {}) as runner:
+        wait_until(lambda: runner.turn(0.1) or client.exists(Keys(namespace).lease), "a holder")
         runner.turn(0.1)
     assert said(caplog) == []
 
