@@ -28,6 +28,8 @@ if held and string.match(held, '^%S+') == ARGV[1] then
     if term ~= number then
         number_before, run_before = '-', '-'
     end
+    -- The first request's connection may be gone: the value names the one that asks now, or a standby misses it.
+    redis.call('SET', KEYS[1], table.concat({ARGV[1], term, ARGV[3], run_now, ARGV[4]}, ' '), 'KEEPTTL')
     return {time[1], time[2], term, run_now, uptime, number_before, run_before}
 end
 if held and held ~= ARGV[5] then

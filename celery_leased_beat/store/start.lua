@@ -16,12 +16,12 @@ local attempt = tonumber(ARGV[4])
 local marker = redis.call('HMGET', KEYS[1], 'delivery', 'run', 'state', 'attempt', 'starts', 'hold')
 local delivery, run, state = marker[1], marker[2], marker[3]
 local last_attempt, starts, hold = tonumber(marker[4]) or -1, tonumber(marker[5]) or 0, tonumber(marker[6]) or 0
+
+redis.call('HDEL', KEYS[2], ARGV[1])
 if hold > now + tonumber(ARGV[5]) then
     hold = now + tonumber(ARGV[5])  -- the clock was set back: no hold is longer than one
     redis.call('HSET', KEYS[1], 'hold', string.format('%.0f', hold))
 end
-
-redis.call('HDEL', KEYS[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[6])
 
 if run then

@@ -81,10 +81,8 @@ class RabbitBroker(LocalRabbitMQ):
         self._control("close_all_connections", "chaos")
 
     def left(self) -> list[str]:
-        rows = (
-            line.split("\t")
-            for line in self._control("list_queues", "--no-table-headers", "name", "messages").splitlines()
-        )
+        listed = self._control("list_queues", "--no-table-headers", "name", "messages")
+        rows = (line.split("\t") for line in listed.splitlines())
         return [f"{count} in {name}" for name, count in rows if name == QUEUE and count != "0"]
 
     def _control(self, *command: str) -> str:

@@ -113,7 +113,7 @@ def _judge_gap(evidence: Evidence, before: Stretch, after: Stretch) -> Iterator[
 
 def _why_anew(evidence: Evidence, key: EntryKey, lost_at: float) -> str:
     era = next(era for era in evidence.eras if era.ended == lost_at)
-    if why := evidence.why_another(era):
+    if why := evidence.why_idle(era):
         return f"the data was lost, and {why}"
     life = evidence.life_of(era.holder) if era.holder else None
     if life and key not in keys_of(life.version):

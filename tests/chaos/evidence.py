@@ -111,15 +111,22 @@ class Evidence:
         """When the lease's server lost its data."""
         return [era.ended for era in self.eras[:-1]]
 
-    def why_another(self, era: Era) -> str:
-        """Say why the holder did not go on after the loss that ended ``era``; empty where it did, or should have."""
+    def why_idle(self, era: Era) -> str:
+        """Say why the holder did not go on after the loss that ended ``era``; empty where it did, or should have.
+
+        What it decided and what it had not enqueued it alone remembers. A turn of a new term writes down the one and
+        enqueues the other before it decides anything.
+        """
         if era.holder is None:
             return "nobody held the lease"
-        after = next((one for one in self.elected if one.at > era.ended), None)
-        if after is not None and after.pid == era.holder:
+        after = [one for one in self.elected if one.at > era.ended]
+        following = self.eras[self.eras.index(era) + 1].snapshot.records
+        if after and after[0].pid == era.holder and any(record.term == after[0].term for record in following):
             return ""
-        until = after.at if after else FOREVER
-        life = self.life_of(era.holder)
+        return self._why_kept(era, next((one.at for one in after if one.pid != era.holder), FOREVER))
+
+    def _why_kept(self, era: Era, until: float) -> str:
+        life = self.life_of(era.holder) if era.holder else None
         if life is None or (life.ended < FOREVER and life.ended <= until):
             return "its holder had ended"
         for trouble in self.troubles:

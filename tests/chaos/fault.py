@@ -18,7 +18,8 @@ Begin = Callable[[Scene, Random], Course]
 class Fault:
     """``weight`` is how often it comes in a round of all, ``place`` what only one fault at a time may touch.
 
-    A ``long`` one takes so much time that a short run leaves it out.
+    A ``long`` one takes so much time that a short run leaves it out. One that ``weakens`` does what the docs say no
+    promise stands against: a strict run leaves it out.
     """
 
     name: str
@@ -26,17 +27,18 @@ class Fault:
     place: str
     begin: Begin
     long: bool = False
+    weakens: bool = False
 
 
 #: All faults; the modules ``faults_of_...`` put theirs here.
 FAULTS: list[Fault] = []
 
 
-def fault(weight: int, place: str = "", *, long: bool = False) -> Callable[[Begin], Begin]:
+def fault(weight: int, place: str = "", *, long: bool = False, weakens: bool = False) -> Callable[[Begin], Begin]:
     """Put a function into the catalogue."""
 
     def register(begin: Begin) -> Begin:
-        FAULTS.append(Fault(begin.__name__, weight, place, begin, long))
+        FAULTS.append(Fault(begin.__name__, weight, place, begin, long, weakens))
         return begin
 
     return register

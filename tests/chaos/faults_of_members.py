@@ -118,7 +118,7 @@ def pause_a_worker(scene: Scene, draw: Random) -> Course:
     return pause_worker(scene, draw, draw.uniform(0.5, 8.0))
 
 
-@fault(1, long=True)
+@fault(1, long=True, weakens=True)
 def pause_a_worker_past_its_holds(scene: Scene, draw: Random) -> Course:
     return pause_worker(scene, draw, draw.uniform(17.0, 22.0))
 

@@ -22,7 +22,7 @@ def restart_the_lease_server(scene: Scene, draw: Random) -> None:
     scene.lease.restart()
 
 
-@fault(1, "lease")
+@fault(1, "lease", weakens=True)
 def crash_the_lease_server_and_lose_its_data(scene: Scene, draw: Random) -> Iterator[float]:
     scene.aim()
     with scene.losing_data():
@@ -32,7 +32,7 @@ def crash_the_lease_server_and_lose_its_data(scene: Scene, draw: Random) -> Iter
     scene.lease.start()
 
 
-@fault(1, "lease")
+@fault(1, "lease", weakens=True)
 def flush_the_lease_server(scene: Scene, draw: Random) -> None:
     scene.aim()
     with scene.losing_data():

@@ -38,15 +38,19 @@ def our_errors(logs: str) -> Iterator[str]:
 
 
 def why_ended(life: Life, log: str, breaks: Iterable[tuple[float, str]]) -> str:
-    """Say why a worker may have ended by itself: Celery's own code failed as its broker went, and none of ours."""
+    """Say why a worker may have ended by itself: Celery's own code failed, and none of ours.
+
+    Its broker went, or a process of its pool did as the worker was about to begin.
+    """
     if life.kind != "worker":
         return ""
     for found in _UNRECOVERABLE.finditer(log):
         at = datetime.fromisoformat(found[1]).replace(tzinfo=UTC).timestamp()
         traceback = log[found.end() : _next_line(log, found.end())]
-        broke = any(name == life.name and at - BROKEN <= when <= at + 1 for when, name in breaks)
-        if life.ended - ENDING <= at <= life.ended and broke and "celery_leased_beat" not in traceback:
-            return f"Celery's worker ends as its broker goes ({found[2]})"
+        harmed = [*life.killed.values(), *(when for when, name in breaks if name == life.name)]
+        is_its_end = life.ended - ENDING <= at <= life.ended and "celery_leased_beat" not in traceback
+        if is_its_end and any(at - BROKEN <= when <= at + 1 for when in harmed):
+            return f"Celery's worker ends as its broker or its pool goes ({found[2]})"
     return ""
 
 

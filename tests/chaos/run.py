@@ -27,11 +27,11 @@ def begin(scene: Scene, *, replicas: int = REPLICAS, workers: bool = True) -> No
     wait_for(scene, lambda: scene.holder() and all(worker.ready for worker in scene.workers if workers), "a cast", 90)
 
 
-def perform(scene: Scene, seconds: float, seed: int) -> int:
+def perform(scene: Scene, seconds: float, seed: int, *, strict: bool) -> int:
     """Let the cast come and faults happen; return how many did."""
     scene.timeline.note(f"seed {seed}, {seconds:.0f} s")
     begin(scene)
-    performance = Performance(scene, sequence(seed, long=seconds >= LONG))
+    performance = Performance(scene, sequence(seed, long=seconds >= LONG, strict=strict))
     performance.run(seconds)
     return performance.performed
 

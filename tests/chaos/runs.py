@@ -48,6 +48,13 @@ class Run:
     ended: Note
     over: float
 
+    def __str__(self) -> str:
+        note = self.begun
+        return (
+            f"{note.entry} {note.handler} {note.task} by {note.pid} of {note.parent} from {note.at:.3f} to "
+            f"{self.ended.at:.3f}, over {self.over:.3f}"
+        )
+
 
 def fires_of(evidence: Evidence) -> Mapping[str, Fired]:
     """Return all fires by id, of all eras; one that was decided again counts from the first time."""
@@ -79,7 +86,7 @@ def judge_runs(evidence: Evidence) -> Iterator[Ruling]:
         if task not in expected:
             yield Ruling("strange", f"nobody decided {found[0].ended}")
         for first, second in pairwise(found):
-            yield Ruling("doubled", f"{first} {second}", _why_doubled(evidence, first, second))
+            yield Ruling("doubled", f"{first}; {second}", _why_doubled(evidence, first, second))
 
 
 class Losses:
@@ -104,7 +111,7 @@ class Losses:
         """Say why the holder did not enqueue what it alone still knew of."""
         if (fire.entry, fire.instant) in self._evidence.given_up:
             return "past its grace"
-        return self._evidence.why_another(era)
+        return self._evidence.why_idle(era)
 
     def tell(self, fire: Fired, task: str) -> str:
         """Say how far the messages of ``task`` came."""

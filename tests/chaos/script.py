@@ -26,12 +26,13 @@ class _Ongoing:
     due: float
 
 
-def sequence(seed: int, *, long: bool) -> Iterator[tuple[Fault, Random]]:
+def sequence(seed: int, *, long: bool, strict: bool) -> Iterator[tuple[Fault, Random]]:
     """Yield faults for ever, each with its own random numbers: in rounds, in which each comes as often as it weighs."""
+    chosen = [fault for fault in FAULTS if (long or not fault.long) and not (strict and fault.weakens)]
     draw = Random(seed)
     number = 0
     while True:
-        deck = [fault for fault in FAULTS for _ in range(fault.weight) if long or not fault.long]
+        deck = [fault for fault in chosen for _ in range(fault.weight)]
         draw.shuffle(deck)
         for fault in deck:
             number += 1

@@ -159,6 +159,15 @@ class TestMissing:
     def test_an_intent_of_a_holder_that_lives_is_not(self) -> None:
         assert wrong(missing(eras=self.lost(fire(3)), lives=[self.beat()])) == ["missing"]
 
+    @pytest.mark.parametrize(("term", "verdict"), [(1, allowed), (2, wrong)])
+    def test_an_intent_of_a_holder_that_comes_back_is_lost_where_it_ended_before_its_first_decision(
+        self, term: int, verdict: Any
+    ) -> None:
+        eras = self.lost(fire(3))
+        eras[1] = Era(BEGIN + 60, snapshot(*(record(second, term=term) for second in (4, 5))))
+        elected = [Elected(BEGIN, 1, BEAT), Elected(BEGIN + 3.7, 2, BEAT), Elected(BEGIN + 6, 3, NEXT_BEAT)]
+        assert verdict(missing(eras=eras, lives=[self.beat(ended=5.5)], elected=elected)) == ["missing"]
+
     def test_what_was_enqueued_is_not_lost_so(self) -> None:
         assert wrong(missing(eras=self.lost(fire(4)), lives=[self.beat(ended=3.5)])) == ["missing"]
 
