@@ -115,6 +115,9 @@ class Ledger(Protocol):
     def commit(self, term: Term, fire_ids: Sequence[str]) -> None:
         """End the intents of fires that were enqueued."""
 
+    def keep(self, term: Term, intents: Sequence[Intent]) -> None:
+        """Write again the intents that the server has lost; one that is there stays as it is."""
+
     def abandon(self, term: Term, intent: Intent, outcome: str, reason: str) -> None:
         """End one intent that will not be enqueued, and write to the history why."""
 

@@ -25,7 +25,9 @@ from celery_leased_beat.engine.protocols import (
     Claim,
     Dispatcher,
     EntryKey,
+    Intent,
     Ledger,
+    Loaded,
     Position,
     Term,
     Trust,
@@ -127,6 +129,7 @@ class Engine:
         for note in loaded.notes:
             logger.warning("%s", note)
         kept = self._outbox.intents if term.resumes else []
+        self._restore(term, kept, loaded)
         intents = {intent.fire.id: intent for intent in [*kept, *loaded.intents]}
         self._outbox.replace(sorted(intents.values(), key=lambda intent: intent.fire.instant))
         self._positions.update(loaded.positions)
@@ -136,6 +139,13 @@ class Engine:
         if term != self._term:
             self._claims_from = now + term.settling
         self._term = term
+
+    def _restore(self, term: Term, kept: Iterable[Intent], loaded: Loaded) -> None:
+        """Give back to a server that has lost data what this replica alone still has to enqueue."""
+        known = {intent.fire.id for intent in loaded.intents}
+        lost = [intent for intent in kept if intent.fire.id not in known]
+        if lost and term.settling:
+            self._ledger.keep(term, lost)
 
     def _claim_due(self, term: Term, now: datetime) -> None:
         budget = 1 if self._outbox.outage else CLAIMS

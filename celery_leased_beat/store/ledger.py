@@ -81,6 +81,13 @@ class Ledger:
         for part in _slices(fire_ids):
             self._scripts.run("commit", [self._keys.lease, self._keys.intents], [term.token, *part])
 
+    def keep(self, term: Term, intents: Sequence[Intent]) -> None:
+        """See the protocol."""
+        keys = [self._keys.lease, self._keys.intents]
+        for part in _slices(intents):
+            pairs = [text for kept in part for text in (kept.fire.id, intent.encode(kept))]
+            self._scripts.run("keep", keys, [term.token, *pairs])
+
     def abandon(self, term: Term, intent: Intent, outcome: str, reason: str) -> None:
         """See the protocol."""
         fire = intent.fire

@@ -337,6 +337,28 @@ def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench, c
     assert set(grid(bench.turn_until(engine, 10))) == {TICK}
 
 
+def test_a_fire_that_waits_for_the_broker_during_a_flush_is_enqueued_by_the_successor(bench, client):
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up="all"))
+    bench.turn_until(engine, 2)
+    bench.broker.error = BrokerError("out of reach")
+
+    def waits() -> bool:
+        engine.turn(bench.now())
+        return bool(client.hlen(bench.keys.intents))
+
+    wait_until(waits, "a fire that was claimed and not enqueued")
+    client.flushall()
+    bench.tenure.begin(resumes=True, settling=TICK)
+    engine.turn(bench.now())
+    bench.tenure.end()
+
+    bench.tenure.begin()
+    bench.broker.error = None
+    successor = bench.engine(entry(catch_up="all"))
+    assert set(grid(bench.turn_until(successor, 8))) == {TICK}
+
+
 def test_a_server_that_gives_no_answer_ends_the_turn_and_not_the_engine(server, server_url, namespace):
     with Proxy(server.port) as proxy:
         bench = Bench(server_url, namespace, ledger_url=proxy.url)

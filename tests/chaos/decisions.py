@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from celery_leased_beat.audit import Doubled, EntryAudit, audit
+from celery_leased_beat.audit import Doubled, EntryAudit, Span, audit
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.plan import Outcome
 from celery_leased_beat.schedule import Entry
@@ -21,7 +21,7 @@ from tests.chaos.programme import all_entries, entries_of, keys_of
 TICK = timedelta(microseconds=1)
 EPOCH = datetime.fromtimestamp(0, UTC)
 
-#: A claim whose reply was lost with the data is sent again: it was written so short a time before, in seconds.
+#: A holder may decide again what it claimed so short a time (seconds) before the loss: the reply was lost too.
 IN_FLIGHT = 5.0
 
 
@@ -83,10 +83,16 @@ def _judge(evidence: Evidence, stretch: Stretch, *, served: bool) -> Iterator[Ru
 
 
 def _why_twice(evidence: Evidence, doubled: Doubled) -> str:
-    times = sorted((one.last + (one.late or timedelta())).timestamp() for one in doubled.decisions)
-    lost = any(first <= lost <= last and lost - first <= IN_FLIGHT
-               for lost in evidence.losses for first, last in [(times[0], times[-1])])  # fmt: skip
-    return "a claim was lost with the server's data" if lost else ""
+    """Only a replica that held the lease before decides again, where it has not heard of the claim that was lost."""
+    first, *_, last = sorted(doubled.decisions, key=_decided_at)
+    lost = next((lost for lost in evidence.losses if _decided_at(first) <= lost <= _decided_at(last)), None)
+    if lost is None or (first.holder == last.holder and lost - _decided_at(first) > IN_FLIGHT):
+        return ""
+    return "the claim was lost with the server's data"
+
+
+def _decided_at(decision: Span) -> float:
+    return (decision.last + (decision.late or timedelta())).timestamp()
 
 
 def _judge_policy(entry: Entry, found: EntryAudit) -> Iterator[Ruling]:

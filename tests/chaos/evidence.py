@@ -9,7 +9,10 @@ from celery_leased_beat.store import Snapshot
 from tests.chaos.notes import Note
 
 FOREVER = float("inf")
+EVERYBODY = "everybody"
 
+#: On a busy machine a process goes on for so long (seconds) after its SIGKILL.
+DYING = 0.5
 #: What kept a holder from its work so shortly before a loss of data may keep it a little longer (seconds).
 BEFORE = 1.0
 
@@ -39,14 +42,20 @@ class Life:
         return any(signal in ("SIGKILL", "SIGTERM") for _, signal in self.told)
 
     def dead_by(self, pid: int) -> float:
-        """When we killed ``pid``, itself or one of its pool; never, where we did not."""
+        """The time by which ``pid``, the process itself or one of its pool, was dead of a SIGKILL of ours.
+
+        The pool dies with its worker: Celery asks the system for that. Forever, where we did not kill it.
+        """
         if pid in self.killed:
-            return self.killed[pid]
-        return min((at for at, signal in self.told if signal == "SIGKILL"), default=FOREVER)
+            return self.killed[pid] + DYING
+        return self.ended if any(signal == "SIGKILL" for _, signal in self.told) else FOREVER
 
 
 class Trouble(NamedTuple):
-    """Something kept a replica or a worker from its work for a while: it was paused, its path was cut."""
+    """Something kept a replica or a worker from its work for a while: it was paused, its path was cut.
+
+    A turn waits for some seconds for a broker that does not answer: then ``name`` is EVERYBODY.
+    """
 
     name: str
     what: str
@@ -130,7 +139,8 @@ class Evidence:
         if life is None or (life.ended < FOREVER and life.ended <= until):
             return "its holder had ended"
         for trouble in self.troubles:
-            if trouble.name == life.name and trouble.begun <= until and trouble.ended >= era.ended - BEFORE:
+            concerns = trouble.name in (life.name, EVERYBODY)
+            if concerns and trouble.begun <= until and trouble.ended >= era.ended - BEFORE:
                 return f"its holder was kept from its work: {trouble.what}"
         return ""
 

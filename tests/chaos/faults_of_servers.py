@@ -93,16 +93,18 @@ def restart_the_broker(scene: Scene, draw: Random) -> None:
 @fault(2, "broker")
 def block_the_broker(scene: Scene, draw: Random) -> Iterator[float]:
     scene.aim()
-    scene.broker.block()
-    yield draw.uniform(0.5, 3.0) * scene.setting.ttl
-    scene.broker.unblock()
+    with scene.waiting_for_the_broker():
+        scene.broker.block()
+        yield draw.uniform(0.5, 3.0) * scene.setting.ttl
+        scene.broker.unblock()
 
 
 @fault(1, "broker")
 def hang_the_broker(scene: Scene, draw: Random) -> Iterator[float]:
-    scene.broker.pause()
-    yield draw.uniform(0.5, 5.0)
-    scene.broker.resume()
+    with scene.waiting_for_the_broker():
+        scene.broker.pause()
+        yield draw.uniform(0.5, 5.0)
+        scene.broker.resume()
 
 
 @fault(1, "broker")

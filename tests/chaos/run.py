@@ -63,7 +63,7 @@ def evidence(scene: Scene, until: float) -> Evidence:
         notes=scene.notebook.notes(),
         lives=scene.lives,
         elected=scene.watch.elected,
-        troubles=[trouble for member in scene.members for trouble in member.troubles],
+        troubles=[*scene.troubles, *(trouble for member in scene.members for trouble in member.troubles)],
         breaks=scene.breaks,
         fetched_before_noted=scene.broker.fetched_before_noted,
         received=received(workers),

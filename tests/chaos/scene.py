@@ -12,7 +12,7 @@ import psutil
 
 from celery_leased_beat.store import Keys, LedgerReader, Snapshot
 from tests.chaos.brokers import Broker
-from tests.chaos.evidence import Elected, Era, Life
+from tests.chaos.evidence import EVERYBODY, Elected, Era, Life, Trouble
 from tests.chaos.members import Member, Replica, Worker
 from tests.chaos.notes import Notebook, What
 from tests.chaos.programme import all_entries
@@ -49,6 +49,7 @@ class Scene:
         self.notebook = Notebook(sink.url)
         self.eras: list[Era] = []
         self.breaks: list[tuple[float, str]] = []
+        self.troubles: list[Trouble] = []
         self.memory: dict[int, list[tuple[float, int]]] = {}
         self.replicas = [self._replica(number) for number in range(1, MOST_REPLICAS + 1)]
         self.workers = [self._worker(number) for number in range(1, WORKERS + 1)]
@@ -154,6 +155,13 @@ class Scene:
         yield
         self.eras.append(Era(time.time(), snapshot, intents, holder))
         self.timeline.note(f"all data is lost, {len(snapshot.records)} records, {len(intents)} intents")
+
+    @contextmanager
+    def waiting_for_the_broker(self) -> Iterator[None]:
+        """Note that for as long as the block lasts the broker does not answer to anybody."""
+        begun = time.time()
+        yield
+        self.troubles.append(Trouble(EVERYBODY, "the broker", begun, time.time()))
 
     # The workers
 

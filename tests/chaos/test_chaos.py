@@ -3,6 +3,9 @@
 ``pytest tests/chaos --chaos-minutes 30 --chaos-seed 7 --chaos-broker valkey``; see docs/chaos.md.
 """
 
+import pickle
+from pathlib import Path
+
 import pytest
 
 from tests.chaos.run import calm, perform
@@ -13,10 +16,15 @@ from tests.chaos.verdict import judge
 SHORT = 45.0
 
 
-def test_no_fire_is_lost_and_none_doubled_whatever_fails(scene: Scene, pytestconfig: pytest.Config) -> None:
+def test_no_fire_is_lost_and_none_doubled_whatever_fails(
+    scene: Scene, pytestconfig: pytest.Config, tmp_path: Path
+) -> None:
     seconds = pytestconfig.getoption("chaos_minutes", 0.0) * 60 or SHORT
     seed = pytestconfig.getoption("chaos_seed", 1)
     performed = perform(scene, seconds, seed, strict=pytestconfig.getoption("chaos_strict", False))
-    verdict = judge(calm(scene))
+    evidence = calm(scene)
+    # For whoever analyses the run: to be judged again.
+    tmp_path.joinpath("evidence.pickle").write_bytes(pickle.dumps(evidence))
+    verdict = judge(evidence)
     print(f"seed {seed}, {seconds:.0f} s, {performed} faults: {verdict}")
     assert not verdict.wrong, f"seed {seed}: {verdict}"

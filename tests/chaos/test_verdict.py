@@ -76,8 +76,11 @@ def allowed(verdict: Verdict) -> list[str]:
     return [ruling.what for ruling in verdict.allowed]
 
 
-def worker(*told: tuple[float, str], **killed: float) -> Life:
-    return Life("worker-1", "worker", WORKER, BEGIN, told=[(BEGIN + when, signal) for when, signal in told])
+def worker(*told: tuple[float, str]) -> Life:
+    """A worker that was told to end."""
+    ended = max(when for when, _ in told) + 0.05
+    signals = [(BEGIN + when, signal) for when, signal in told]
+    return Life("worker-1", "worker", WORKER, BEGIN, ended=BEGIN + ended, code=-9, told=signals)
 
 
 def doubled(**changes: Any) -> Verdict:
@@ -108,7 +111,7 @@ class TestDoubled:
         assert allowed(doubled(lives=[worker((3.4, "SIGKILL"))])) == ["doubled"]
 
     def test_another_process_or_another_time_does_not(self) -> None:
-        for killed in ({12: BEGIN + 3.4}, {CHILD: BEGIN + 3.1}):
+        for killed in ({12: BEGIN + 3.4}, {CHILD: BEGIN + 2.7}):
             assert wrong(doubled(lives=[Life("worker-1", "worker", WORKER, BEGIN, killed=killed)])) == ["doubled"]
 
     def test_a_marker_that_was_done_before_the_process_died_does_not(self) -> None:
@@ -192,6 +195,19 @@ class TestDecisions:
     def test_an_instant_that_was_decided_twice_is_wrong(self) -> None:
         records = [*map(record, range(1, COUNT + 1)), record(3, term=2)]
         assert "decided twice" in wrong(judge(evidence(eras=[Era(BEGIN + 60, snapshot(*records))])))
+
+    @pytest.mark.parametrize(
+        ("lost_at", "holder", "verdict"),
+        [(3.5, BEAT, allowed), (3.5, NEXT_BEAT, allowed), (30.0, NEXT_BEAT, allowed), (30.0, BEAT, wrong)],
+    )
+    def test_a_claim_that_was_lost_may_be_decided_again_but_not_by_who_remembers_it(
+        self, lost_at: float, holder: int, verdict: Any
+    ) -> None:
+        again = record(3, late=timedelta(seconds=40), at=at(43), holder=f"vm:{holder}", term=2)
+        eras = [Era(BEGIN + lost_at, snapshot(*map(record, (1, 2, 3)))), Era(BEGIN + 60, snapshot(again))]
+        notes = [note for note in evidence().notes if note.task in map(fire, (1, 2, 3))]
+        given = evidence(eras=eras, notes=notes, until=BEGIN + 3.5, keys={})
+        assert "decided twice" in verdict(judge(given))
 
     def test_an_outcome_that_the_policy_does_not_call_for_is_wrong(self) -> None:
         skipped = record(3, outcome="skipped", reason="no holder", fire_id="")

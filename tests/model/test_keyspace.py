@@ -96,7 +96,7 @@ class Calls:
     def any(self) -> None:
         self.pick([
             self.acquire, self.renew, self.release, self.load, self.claim, self.claim, self.claim, self.commit,
-            self.abandon, self.start, self.start, self.mark, self.mark, self.fanout, self.sent, self.tamper,
+            self.keep, self.abandon, self.start, self.start, self.mark, self.mark, self.fanout, self.sent, self.tamper,
         ])()  # fmt: skip
 
     def acquire(self) -> None:
@@ -135,6 +135,9 @@ class Calls:
 
     def commit(self) -> None:
         self.both.run("commit", [self.keys.lease, self.keys.intents], self.pick(TOKENS), self.pick(TASKS), "unknown")
+
+    def keep(self) -> None:
+        self.both.run("keep", [self.keys.lease, self.keys.intents], self.pick(TOKENS), self.pick(TASKS), '{"a":2}')
 
     def abandon(self) -> None:
         keys = [self.keys.lease, self.keys.intents, self.keys.history]

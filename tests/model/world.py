@@ -31,7 +31,7 @@ LAST_MINUTE = 59
 LAST_TERM = 4_000_000_000
 
 #: The scripts that compare a token, the first of their arguments, with the lease's.
-FENCED = {"load", "prune", "intents", "claim", "commit", "abandon"}
+FENCED = {"load", "prune", "intents", "claim", "commit", "abandon", "keep"}
 
 
 class Act(NamedTuple):

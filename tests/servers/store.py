@@ -93,6 +93,7 @@ class Store:
             "load": Call(lambda: ledger.load(term, [ENTRY], {}, resume=False), lambda got: ENTRY in got.positions),
             "claim": Call(self._claim, lambda got: got == [Verdict.CLAIMED]),
             "commit": Call(lambda: ledger.commit(term, ["fire"]), lambda got: got is None),
+            "keep": Call(self._keep, lambda got: got is None),
             "abandon": Call(self._abandon, lambda got: got is None),
             "start": Call(
                 lambda: markers.start("task", "delivery", "run", 0), lambda got: got == Start(MarkerVerdict.OWN)
@@ -111,6 +112,9 @@ class Store:
         instant = position.watermark + timedelta(milliseconds=1)
         intent = Intent(Fire("fire", ENTRY.name, instant), "job:x", term=self.term.number)
         return self.ledger.claim(self.term, [Claim(ENTRY, Decision(Outcome.FIRED, instant, instant, 1, ""), intent)])
+
+    def _keep(self) -> None:
+        self.ledger.keep(self.term, [Intent(Fire("fire", ENTRY.name, _moment()), "job:x")])
 
     def _abandon(self) -> None:
         self.ledger.abandon(self.term, Intent(Fire("fire", ENTRY.name, _moment()), "job:x"), "failed", "a test")

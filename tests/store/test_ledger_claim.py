@@ -1,6 +1,7 @@
 """A decision is written once, by the holder alone, whatever is sent again."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -212,6 +213,20 @@ def test_an_abandoned_intent_ends_with_a_record_of_why(ledger: Ledger, term: Ter
     assert ledger.load(term, [SYNC], {}, resume=False).intents == []
 
 
+def test_intents_that_were_lost_are_kept_again_and_those_that_are_there_stay(
+    ledger: Ledger, term: Term, start: datetime, client: redis.Redis, keys: Keys
+) -> None:
+    lost, there = (fired(SYNC, start + number * SECOND, term.number).intent for number in (1, 2))
+    assert lost is not None
+    assert there is not None
+    ledger.claim(term, [fired(SYNC, start + 2 * SECOND, term.number)])
+    written = client.hget(keys.intents, there.fire.id)
+    ledger.keep(term, [lost, replace(there, task="job:other")])
+    assert client.hget(keys.intents, there.fire.id) == written
+    kept = ledger.load(term, [SYNC], {}, resume=False).intents
+    assert {intent.fire.id for intent in kept} == {lost.fire.id, there.fire.id}
+
+
 def test_an_intent_that_a_worker_ended_is_not_abandoned(
     ledger: Ledger, term: Term, start: datetime, client: redis.Redis, keys: Keys
 ) -> None:
@@ -242,6 +257,7 @@ def test_a_fenced_writer_changes_nothing(
         lambda: ledger.claim(term, [fired(SYNC, start + 2 * SECOND)]),
         lambda: ledger.commit(term, [claim.intent.fire.id]),
         lambda: ledger.abandon(term, claim.intent, "failed", "x"),
+        lambda: ledger.keep(term, [claim.intent]),
         lambda: ledger.load(term, [SYNC, OTHER], {}, resume=True),
     ):
         with pytest.raises(FencedError):
