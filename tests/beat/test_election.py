@@ -20,12 +20,12 @@ SOON = 15.0
 class Replica:
     """One election, with an engine that makes progress unless told otherwise."""
 
-    def __init__(self, url: str, namespace: str, name: str) -> None:
+    def __init__(self, url: str, namespace: str, name: str, ttl: timedelta = TTL) -> None:
         clock = ServerClock()
-        lease = Lease(dedicated(url, timeout=TTL / 3), Keys(namespace), TTL, clock)
+        lease = Lease(dedicated(url, timeout=TTL / 3), Keys(namespace), ttl, clock)
         self.changes: list[Term | None] = []
         self.busy = True
-        self.election = Election(lease, name, ttl=TTL, on_change=self._note)
+        self.election = Election(lease, name, ttl=ttl, on_change=self._note)
         self.election.start()
 
     def _note(self) -> None:
@@ -50,8 +50,8 @@ class Replica:
 def compete(server_url: str, namespace: str) -> Iterator[Callable[..., Replica]]:
     replicas: list[Replica] = []
 
-    def compete(name: str = "a:1", url: str = server_url) -> Replica:
-        replicas.append(Replica(url, namespace, name))
+    def compete(name: str = "a:1", url: str = server_url, ttl: timedelta = TTL) -> Replica:
+        replicas.append(Replica(url, namespace, name, ttl))
         return replicas[-1]
 
     yield compete
@@ -177,7 +177,7 @@ def test_an_acquire_whose_reply_is_lost_is_recognised_as_won(compete, server, cl
     client.script_flush()  # so that the script is sent by its source, which the proxy knows it by
     with Proxy(server.port) as proxy:
         held = proxy.hold(b"May this replica have the lease?", "reply")
-        replica = compete(url=proxy.url)
+        replica = compete(url=proxy.url, ttl=timedelta(seconds=SOON))  # so that it is asked again before its end
         held.wait()
         wait_until(lambda: client.exists(keys.lease), "the request had its effect", SOON)
         elect(replica)
