@@ -21,6 +21,8 @@ from tests.processes.sink import Sink
 
 APP = "tests.processes.app"
 SCHEDULER = "celery_leased_beat.Scheduler"
+#: For a worker that a test kills: it serves a queue without messages, or it would take some with it.
+NO_MESSAGES = ("-Q", "idle")
 
 
 class Stage:
@@ -82,10 +84,10 @@ class Stage:
         over.set()
         watcher.join()
 
-    def worker_with_beat(self, name: str, **changes: Any) -> WorkerNode:
+    def worker_with_beat(self, name: str, *arguments: str) -> WorkerNode:
         """Start a worker with a beat inside: ``celery worker -B``."""
-        environment = replace(self.options, **changes).environment()
-        node = worker(APP, name, "-B", folder=self._folder, environment=environment)
+        environment = self.options.environment()
+        node = worker(APP, name, "-B", *arguments, folder=self._folder, environment=environment)
         node.container.start()
         self.replicas.append(node)
         return node

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.nodes.waiting import wait_until
-from tests.processes.stage import Stage
+from tests.processes.stage import NO_MESSAGES, Stage
 from tests.processes.test_takeover import assert_clean
 
 ENTRIES = {"tick": "all"}
@@ -11,10 +11,10 @@ ENTRIES = {"tick": "all"}
 WORKER_END = 90.0
 
 
-@pytest.mark.stage(workers=0, entries=ENTRIES, ttl=15.0, visibility_timeout=5.0)
+@pytest.mark.stage(workers=1, entries=ENTRIES, ttl=15.0)
 def test_workers_with_a_replica_hand_the_lease_on_when_one_is_killed_and_when_one_is_told_to_go(stage: Stage) -> None:
     for number in range(3):
-        stage.worker_with_replica(f"inside-{number}")
+        stage.worker_with_replica(f"inside-{number}", *NO_MESSAGES)
     killed = stage.holder()
     stage.handled_each(2)
     killed.kill("SIGKILL")

@@ -14,7 +14,7 @@ from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
 from tests.processes.happenings import Slow
 from tests.processes.options import Options
-from tests.processes.stage import Stage
+from tests.processes.stage import NO_MESSAGES, Stage
 from tests.processes.test_takeover import assert_clean
 
 BODY = 8.0
@@ -74,9 +74,9 @@ class TestWithABeatInside:
         stage.handled_each(3)
         assert_clean(stage)
 
-    @pytest.mark.stage(entries={"tick": "all"}, workers=0)
+    @pytest.mark.stage(entries={"tick": "all"}, workers=1)
     def test_the_beat_of_a_killed_worker_leaves_too(self, stage: Stage) -> None:
-        two_workers_with_beats(stage)
+        two_workers_with_beats(stage, *NO_MESSAGES)
         leading = stage.holder()
         orphan = stage.holding_pid(leading)
         leading.kill("SIGKILL")
@@ -87,8 +87,8 @@ class TestWithABeatInside:
         assert_clean(stage)
 
 
-def two_workers_with_beats(stage: Stage) -> list[WorkerNode]:
-    workers = [stage.worker_with_beat(f"embedded-{number}") for number in (1, 2)]
+def two_workers_with_beats(stage: Stage, *arguments: str) -> list[WorkerNode]:
+    workers = [stage.worker_with_beat(f"embedded-{number}", *arguments) for number in (1, 2)]
     for worker in workers:
         worker.ready()
     stage.holder()
