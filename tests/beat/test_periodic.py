@@ -74,6 +74,11 @@ def instants_of(messages: list[dict[str, Any]]) -> list[datetime]:
     return [datetime.fromisoformat(message["headers"]["leased_beat"]["instant"]) for message in messages]
 
 
+def are_steps(gaps: list[timedelta], interval: timedelta) -> bool:
+    """Whether each gap is one interval, or several where a busy machine has coalesced instants."""
+    return bool(gaps) and all(gap and not gap % interval for gap in gaps)
+
+
 def body_of(message: dict[str, Any]) -> Any:
     return loads(base64.b64decode(message["body"]))
 
@@ -97,7 +102,8 @@ class TestMessages:
 
     def test_each_instant_is_one_message(self, plain: Plain) -> None:
         messages = plain.sent(plain.serve(entry={}), 5)
-        assert set(grid(instants_of(messages))) == {TICK}
+        assert len(set(instants_of(messages))) == len(messages)
+        assert are_steps(grid(instants_of(messages)), TICK)
 
     def test_what_follows_a_task_goes_with_it(self, plain: Plain) -> None:
         after = plain.app.signature("after", (1,), {"named": 2})
@@ -177,7 +183,7 @@ class TestOthersGoOn:
         with caplog.at_level(logging.WARNING):
             messages = plain.sent(engine, 30)
         assert {message["headers"]["leased_beat"]["entry"] for message in messages} == {"good"}
-        assert set(grid(instants_of(messages))) == {TICK}
+        assert are_steps(grid(instants_of(messages)), TICK)
         aside = sorted(record.args[0] for record in caplog.records if "cannot be planned" in record.msg)
         assert aside == ["lazy", "none", "raises", "unkept"]
 
@@ -196,5 +202,5 @@ class TestOthersGoOn:
                 return schedstate(self.now() - last_run_at >= SECOND, 1)
 
         instants = instants_of(plain.sent(plain.serve(entry={"schedule": Seconds(1)}), 3))
-        assert set(grid(instants)) == {SECOND}
+        assert are_steps(grid(instants), SECOND)
         assert all(instant.microsecond == 0 for instant in instants)
