@@ -15,7 +15,7 @@ where it stood), or an entry's own timing raises (that entry waits a minute, the
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from celery_leased_beat.engine.agenda import Agenda, Item
@@ -98,6 +98,9 @@ class Engine:
         except StoreError as error:
             self._note_silence(error)
             return now + PAUSE
+        except Exception:
+            self._term = None  # an error of our own: where the turn stood is not known, the next one loads it
+            raise
         self._note_answer()
         if not self._outbox.outage:
             self._trust.progressed()
@@ -208,13 +211,13 @@ class Engine:
     def _put_back(self, item: Item, now: datetime, *, early: bool = False) -> None:
         try:
             due = item.timing.next_after(item.position.watermark)
+            if due is not None and due <= now:
+                due = now + (EARLY_PAUSE if early else SPREAD)
         except AskAgain as later:
             due = max(later.at, now + SPREAD)
         except Exception:
             self._set_aside(item, now)
             return
-        if due is not None and due <= now:
-            due = now + (EARLY_PAUSE if early else SPREAD)
         self._agenda.put(item, due)
 
     def _set_aside(self, item: Item, now: datetime) -> None:
@@ -241,8 +244,3 @@ class Engine:
         if self._silent:
             logger.warning("the lease's server answers again")
         self._silent = False
-
-    @property
-    def positions(self) -> Mapping[EntryKey, Position]:
-        """Where each entry stands, as far as this replica has seen."""
-        return self._positions

@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 
 #: Clocks that differ by more are worth a line: an operator reads both.
 CLOCKS_APART = timedelta(seconds=1)
+#: The wait after a turn that met an error of our own (seconds).
+RETRY = 1.0
 
 
 class Replica:
@@ -64,6 +66,7 @@ class Replica:
         self._client = client
         self._served = served
         self._apart = False
+        self._failing = False
         self._eviction_known = False
 
     def start(self) -> None:
@@ -76,13 +79,25 @@ class Replica:
 
     def turn(self, longest: float) -> None:
         """Run one turn of the engine and wait until there is more to do, for ``longest`` seconds at most."""
-        seconds = min(longest, self._longest)
-        wake = self._engine.turn(self._clock.now())
-        if wake is not None:
-            seconds = min(seconds, (wake - self._clock.now()).total_seconds())
+        seconds = min(longest, self._longest, self._turn())
         self._compare_clocks()
         self._warn_of_eviction()
         self.waker.wait(seconds)
+
+    def _turn(self) -> float:
+        """Run one turn; return for how long to wait. An error of our own ends the turn, and never the process.
+
+        A turn that fails is no progress: if that goes on, the lease goes to another replica.
+        """
+        try:
+            wake = self._engine.turn(self._clock.now())
+        except Exception:
+            if not self._failing:
+                logger.exception("a turn met an error of its own, it is tried again")
+            self._failing = True
+            return RETRY
+        self._failing = False
+        return self._longest if wake is None else (wake - self._clock.now()).total_seconds()
 
     def _compare_clocks(self) -> None:
         ahead = self._clock.ahead_of(datetime.now(UTC))

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from redis.exceptions import ResponseError
 
 from celery_leased_beat.election import Election
+from celery_leased_beat.election.contender import LOOK, Contender
 from celery_leased_beat.engine import Term
+from celery_leased_beat.errors import StoreError
 from celery_leased_beat.store import Keys, Lease, ServerClock, boottime, dedicated
 from examples.valkey import Server
 from tests.nodes.proxy import Proxy
@@ -17,12 +21,34 @@ TTL = timedelta(seconds=1.5)
 SOON = 15.0
 
 
+class BrokenLease(Lease):
+    """The lease, whose calls raise ``error`` as long as there is one."""
+
+    error: Exception | None = None
+
+    def observe(self) -> Any:
+        self._fail()
+        return super().observe()
+
+    def acquire(self, token: str, replica: str) -> Any:
+        self._fail()
+        return super().acquire(token, replica)
+
+    def renew(self, token: str, replica: str) -> Any:
+        self._fail()
+        return super().renew(token, replica)
+
+    def _fail(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+
 class Replica:
     """One election, with an engine that makes progress unless told otherwise."""
 
     def __init__(self, url: str, namespace: str, name: str, ttl: timedelta = TTL) -> None:
         clock = ServerClock()
-        lease = Lease(dedicated(url, timeout=TTL / 3), Keys(namespace), ttl, clock)
+        self.lease = lease = BrokenLease(dedicated(url, timeout=TTL / 3), Keys(namespace), ttl, clock)
         self.changes: list[Term | None] = []
         self.busy = True
         self.election = Election(lease, name, ttl=ttl, on_change=self._note)
@@ -146,6 +172,58 @@ def test_no_trust_outlives_the_ttl_while_the_server_is_silent(compete, server_ur
         assert boottime() - paused >= 2 * TTL.total_seconds()
         server.resume()
         wait_until(lambda: replica.holds() and replica.term != term, "elected anew", SOON)
+
+
+ERRORS = {
+    "no answer": StoreError("no answer"),
+    "an error of a script": ResponseError("WRONGTYPE"),
+    "a connection that the client did not expect to break": ConnectionResetError(),
+    "an error of our own": ValueError("of our own"),
+}
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS.keys())
+def test_whatever_a_call_raises_a_holder_ends_with_its_trust_and_a_standby_stays_one(compete, client, keys, error):
+    holder = compete("a:1")
+    term = elect(holder).term
+    standby = compete("b:1")
+    standby.lease.error = error
+    holder.lease.error = error
+    wait_until(lambda: not holder.holds(), "trust ends", SOON)
+    client.delete(keys.lease)
+    nobody = lambda: not holder.holds() and not standby.holds()  # noqa: E731
+    holds_for(nobody, "nobody holds what nobody can ask for", 2 * TTL.total_seconds())
+    holder.lease.error = standby.lease.error = None
+    new = elect(holder, standby).term
+    assert new.number > term.number
+    assert new.token != term.token
+
+
+def test_a_server_out_of_reach_is_told_once(compete, caplog):
+    caplog.set_level("INFO", logger="celery_leased_beat")
+    replica = compete(url="redis://127.0.0.1:1")
+    wait_until(lambda: caplog.messages, "it says so", SOON)
+    holds_for(lambda: not replica.holds(), "a standby", 2 * TTL.total_seconds())
+    assert ["cannot be looked at" in message for message in caplog.messages] == [True]
+
+
+def test_standbys_write_nothing_and_do_not_look_in_step(compete, client, keys, namespace, server_url, caplog):
+    caplog.set_level("INFO", logger="celery_leased_beat")
+    elect(compete("a:1"))
+    caplog.clear()
+    waits: list[float] = []
+
+    class Hasty(Lease):
+        def wait_for_wake(self, seconds: float) -> None:
+            waits.append(seconds)
+
+    lease = Hasty(dedicated(server_url, timeout=TTL / 3), keys, TTL, ServerClock())
+    contender = Contender(lease, "b:1", trusted_for=TTL)
+    assert not any(contender.attempt() for _ in range(50))
+    lease.close()
+    assert max(waits) <= LOOK
+    assert max(waits) - min(waits) > LOOK / 10
+    assert caplog.messages == []
 
 
 def test_a_holder_without_progress_gives_the_lease_up_and_lets_another_try(compete):

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -14,7 +15,7 @@ from celery_leased_beat.fires import fire_id
 from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Entry, EventTarget
 from celery_leased_beat.store import Keys, Lease, Ledger, ServerClock, connect, dedicated
-from celery_leased_beat.timing import Every
+from celery_leased_beat.timing import AskAgain, Every
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
 
@@ -68,22 +69,30 @@ class Broker:
         return [intent.fire.instant for intent in self.received if intent.fire.entry == entry]
 
 
-class Failing:
-    """A timing that cannot say when it is next."""
+class Strange:
+    """A timing that answers as it is told: with a value, or by raising it."""
 
-    key = "failing"
+    def __init__(self, next_after: object, count: object = 0) -> None:
+        self.key = "strange"
+        self._answers = next_after, count
 
     def next_after(self, instant: datetime) -> datetime | None:
-        raise RuntimeError("no idea")
+        return answered(self._answers[0], instant)
 
     def count(self, after: datetime, until: datetime) -> int:
-        raise RuntimeError("no idea")
+        return answered(self._answers[1], until)
 
-    def resolved(self, zone: object) -> "Failing":
+    def resolved(self, zone: object) -> "Strange":
         return self
 
-    def anchored(self, anchor: datetime) -> "Failing":
+    def anchored(self, anchor: datetime) -> "Strange":
         return self
+
+
+def answered(answer: Any, asked: datetime) -> Any:
+    if isinstance(answer, Exception):
+        raise answer
+    return asked + answer if isinstance(answer, timedelta) else answer
 
 
 def entry(name: str = "tick", *, timing: object = None, **policy: object) -> Entry:
@@ -257,11 +266,61 @@ def test_a_claim_whose_reply_is_lost_is_sent_again_and_each_fire_is_enqueued_onc
         bench.lease.close()
 
 
-def test_an_entry_whose_timing_fails_does_not_stop_the_others(bench, caplog):
+STRANGE = {
+    "raises": (Strange(RuntimeError("no idea"), RuntimeError("no idea")), 1),
+    "raises when it is asked for the next": (Strange(RuntimeError("no idea")), 1),
+    "raises where something is due": (Strange(RuntimeError("no idea"), 1), 1),
+    "tells a time without a zone": (Strange(datetime(2026, 1, 1)), 1),  # noqa: DTZ001
+    "tells no time": (Strange("later"), 1),
+    "asks for patience": (Strange(AskAgain(datetime(2100, 1, 1, tzinfo=UTC))), 0),
+    "has none any more": (Strange(None), 0),
+    "says that something is due and has none": (Strange(None, 1), 0),
+    "is due in a year": (Strange(timedelta(days=365)), 0),
+}
+
+
+@pytest.mark.parametrize(("timing", "warnings"), STRANGE.values(), ids=STRANGE.keys())
+def test_an_entry_whose_timing_is_strange_does_not_stop_the_others(bench, caplog, timing, warnings):
     bench.tenure.begin()
-    engine = bench.engine(entry("bad", timing=Failing()), entry(catch_up="all"))
+    engine = bench.engine(entry("strange", timing=timing), entry(catch_up="all"))
     assert set(grid(bench.turn_until(engine, 8))) == {TICK}
-    assert sum("cannot be planned" in record.getMessage() for record in caplog.records) == 1
+    assert sum("cannot be planned" in record.getMessage() for record in caplog.records) == warnings
+
+
+def test_an_error_of_our_own_ends_the_turn_and_the_next_one_goes_on(bench, monkeypatch):
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up="all"))
+    bench.turn_until(engine, 2)
+    write, after = bench.ledger.claim, [False, True]
+
+    def fail_before_and_after(term, claims):
+        if after.pop():
+            write(term, claims)
+        if not after:
+            monkeypatch.undo()
+        raise ZeroDivisionError
+
+    for _ in range(2):
+        monkeypatch.setattr(bench.ledger, "claim", fail_before_and_after)
+        with pytest.raises(ZeroDivisionError):
+            wait_until(lambda: not engine.turn(bench.now()), "a claim")
+    assert set(grid(bench.turn_until(engine, 8))) == {TICK}
+
+
+def test_a_rolling_deploy_loses_and_doubles_nothing_of_what_both_versions_have(bench):
+    old, new = (
+        lambda: bench.engine(entry(catch_up="all"), entry("removed", catch_up="all")),
+        lambda: bench.engine(entry(catch_up="all"), entry("added", catch_up="all")),
+    )
+    counts = []
+    for version in (old, new, old, new):
+        bench.tenure.begin()
+        bench.turn_until(version(), len(bench.broker.instants()) + 3)
+        bench.tenure.end()
+        counts.append((len(bench.broker.instants("removed")), len(bench.broker.instants("added"))))
+    assert set(grid(bench.broker.instants())) == {TICK}
+    assert counts[0][1] == 0 < counts[1][1] <= counts[2][1] < counts[3][1], "the new entry fires"
+    assert counts[0][0] == counts[1][0] <= counts[2][0] == counts[3][0], "the old one ends with the last old replica"
 
 
 def test_no_claim_is_made_before_an_older_holder_has_lost_its_trust(bench):

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ import redis
 from celery import Celery
 
 from celery_leased_beat import Runner, Schedule
+from celery_leased_beat.timing import Every
 from tests.nodes.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,37 @@ def test_an_empty_schedule_never_takes_the_lease(server_url, namespace, client, 
     with Runner(app):
         wait_until(lambda: "the schedule is empty" in caplog.text, "it says so")
     assert client.keys("*") == []
+
+
+class Unready(Every):
+    """A timing whose grid cannot be laid the first times."""
+
+    failures = 2
+
+    def anchored(self, anchor: datetime) -> Every:
+        if type(self).failures:
+            type(self).failures -= 1
+            raise ZeroDivisionError
+        return super().anchored(anchor)
+
+
+def test_an_error_of_our_own_in_a_turn_does_not_end_the_replica(server_url, namespace, enqueued, caplog):
+    app = Celery(namespace, broker=server_url)
+    Schedule(app).job("tick", Unready(timedelta(milliseconds=200)), lambda: None)
+    with Runner(app):
+        wait_until(lambda: enqueued(3), "three messages")
+    assert Unready.failures == 0
+    assert ["met an error of its own" in message for message in caplog.messages].count(True) == 1
+
+
+def test_what_is_not_ours_is_left_alone(app, client, enqueued):
+    """Keys of other programs, and of other namespaces."""
+    theirs = {"lease": "a", "clb:lease": "b", "clb:{another}:lease": "c", "clb:{another}:state": "d"}
+    client.mset(theirs)
+    with Runner(app):
+        wait_until(lambda: enqueued(2), "two messages")
+    assert dict(zip(theirs, client.mget(list(theirs)), strict=True)) == theirs
+    assert {client.pttl(key) for key in theirs} == {-1}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
