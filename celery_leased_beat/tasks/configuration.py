@@ -9,9 +9,10 @@ from typing import Any
 from celery import Celery
 from celery.utils.time import LocalTimezone
 from kombu.serialization import prepare_accept_content
+from kombu.transport import resolve_transport
 
 from celery_leased_beat.errors import SettingsError, SpecError
-from celery_leased_beat.settings import Settings
+from celery_leased_beat.settings import Settings, safe_url
 from celery_leased_beat.timing import to_named_zone, zone_of_host
 
 #: How long a Redis-like broker waits before it delivers a message again, where it was told nothing.
@@ -25,6 +26,7 @@ def settings_for(app: Celery, *, server: str | None = None) -> Settings:
     """
     conf = app.conf
     _check_json(conf.accept_content)
+    _check_broker(_url(conf.broker_write_url) or "")
     broker_options = dict(conf.broker_transport_options or {})
     return Settings.read(
         conf.get if server is None else ChainMap({"leased_beat_backend": server}, conf).get,
@@ -65,6 +67,19 @@ def _zone(app: Celery) -> tzinfo:
 def _check_json(accepted: Any) -> None:
     if accepted is not None and "application/json" not in (prepare_accept_content(accepted) or ()):
         raise SettingsError(f"accept_content is {accepted!r}: it has to hold 'json', in which our messages are")
+
+
+def _check_broker(url: str) -> None:
+    """A Valkey is a lease's server by this name, and a broker's where kombu knows it, which it does not so far."""
+    scheme = url.partition("://")[0]
+    if scheme.startswith("valkey"):
+        try:
+            resolve_transport(scheme)
+        except KeyError:
+            raise SettingsError(
+                f"broker_url is {safe_url(url)!r}: Celery has no such broker, it knows Valkey as "
+                f"{scheme.replace('valkey', 'redis')}://; only leased_beat_backend may be {scheme}://"
+            ) from None
 
 
 def _url(value: Any) -> str | None:

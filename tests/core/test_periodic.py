@@ -195,14 +195,17 @@ def test_a_crontab_of_a_date_that_never_comes_is_a_problem() -> None:
 class TestCleanup:
     """Celery's own clean-up of results is where Celery would have it."""
 
-    def test_it_is_there_where_results_end_and_the_backend_does_not_see_to_it(self) -> None:
-        app = an_app({})
+    @pytest.mark.parametrize("backend", [None, "file:///tmp"])
+    def test_it_is_there_where_results_end_and_the_backend_does_not_see_to_it(self, backend: str | None) -> None:
+        app = an_app({}, result_backend=backend)
         app.conf.result_expires = timedelta(days=1)
         entry = periodic_entries(app).entries[CLEANUP]
         assert (entry.task, entry.timing.key) == (CLEANUP, "cron 0 4 * * * UTC")
         assert entry.options["expires"] == 12 * 3600
 
     @pytest.mark.parametrize("settings", [{"result_expires": None}, {"result_expires": 0},
+                                          {"result_expires": 0, "result_backend": "file:///tmp"},
+                                          {"result_expires": 60, "result_backend": "redis://localhost:1"},
                                           {"result_expires": 60, "result_backend": "cache+memory://"}])  # fmt: skip
     def test_it_is_not_there_where_it_has_nothing_to_do(self, settings: dict[str, Any]) -> None:
         app = an_app({})

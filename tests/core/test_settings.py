@@ -10,6 +10,7 @@ from celery import Celery
 
 from celery_leased_beat.binding import settings_for
 from celery_leased_beat.errors import SettingsError
+from celery_leased_beat.scheduler import Scheduler
 from celery_leased_beat.settings import Settings, safe_url
 
 BROKER = "redis://:secret@broker:6379/0"
@@ -91,7 +92,8 @@ def test_a_backend_that_holds_no_lease_is_refused_without_its_password(url: Any)
     "url",
     [
         "redis://h", "rediss://h", "valkey://h", "valkeys://h", "unix:///run/valkey.sock", "redis+socket:///run/v.sock",
-        "sentinel://h1:26379;sentinel://h2:26379/0",
+        "valkey+socket:///run/v.sock", "sentinel://h1:26379;sentinel://h2:26379/0", "redis+cluster://h1;h2",
+        "rediss+cluster://h1;h2", "valkey+cluster://h1;h2", "valkeys+cluster://h1;h2",
     ],
 )  # fmt: skip
 def test_each_scheme_of_a_lease_server_is_taken(url: str) -> None:
@@ -188,6 +190,59 @@ def test_the_settings_of_an_app_are_found_whatever_its_prefix(namespace: str | N
     app.config_from_object(SimpleNamespace(**names), namespace=namespace)
     assert settings_for(app).namespace == "blog"
     assert settings_for(app).backend_url == BROKER
+
+
+CELERY, MYAPP = (
+    {f"{prefix}_{name}": value for name, value in {
+        "BROKER_URL": "amqp://h", "LEASED_BEAT_BACKEND": "valkey://:secret@h:1/2", "LEASED_BEAT_NAMESPACE": "blog",
+        "LEASED_BEAT_LEASE_TTL": "20s", "LEASED_BEAT_TIMEZONE": "Asia/Tokyo",
+    }.items()}
+    for prefix in ("CELERY", "MYAPP")
+)  # fmt: skip
+UPPER = {name.removeprefix("CELERY_"): value for name, value in CELERY.items()}
+#: Variables of the environment, with what an app has to have besides.
+VARIABLES = {
+    "VALKEY_URL": CELERY["CELERY_LEASED_BEAT_BACKEND"], "SCHEDULER_NAMESPACE": "blog", "SCHEDULER_LEASE_TTL": "20",
+    "SCHEDULER_TIMEZONE": "Asia/Tokyo",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("prefix", "names", "environ"),
+    [
+        ("CELERY", CELERY, {}),
+        ("MYAPP", MYAPP, {}),
+        (None, UPPER, {}),
+        (None, {**CELERY, "BROKER_URL": CELERY["CELERY_BROKER_URL"]}, {}),
+        (None, {name.lower(): value for name, value in UPPER.items()}, {}),
+        (None, {"broker_url": "amqp://h"}, VARIABLES),
+        ("CELERY", {"CELERY_BROKER_URL": "amqp://h"}, VARIABLES),
+    ],
+    ids=["CELERY", "MYAPP", "upper case", "old upper case", "lower case", "environment", "environment with a prefix"],
+)  # fmt: skip
+def test_the_banner_shows_the_settings_wherever_they_were_written(
+    prefix: str | None, names: dict[str, str], environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    app = Celery("shop", set_as_current=False)
+    app.config_from_object(SimpleNamespace(**names), namespace=prefix)
+    shown = [line.strip() for line in Scheduler(app, lazy=True).info.splitlines()]
+    assert shown[:4] == [
+        ". lease -> valkey://***@h:1/2 clb:{blog}:lease", ". namespace -> blog", ". lease ttl -> 20 s",
+        ". timezone -> Asia/Tokyo",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["valkey", "valkeys"])
+def test_a_broker_that_celery_does_not_know_by_this_name_is_told_so(scheme: str) -> None:
+    app = Celery("shop", broker=f"{scheme}://:secret@h", set_as_current=False)
+    with pytest.raises(SettingsError, match=f"knows Valkey as {scheme.replace('valkey', 'redis')}://") as refused:
+        settings_for(app)
+    assert "secret" not in str(refused.value)
+    app.conf.broker_url = "redis://h"
+    app.conf.leased_beat_backend = f"{scheme}://h"
+    assert settings_for(app).backend_url == f"{scheme}://h"
 
 
 def test_two_apps_with_default_settings_have_two_namespaces() -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -93,6 +94,20 @@ def test_a_hold_is_renewed_while_the_body_runs(stage: Stage) -> None:
         wait_until(lambda: int(stage.marker(task_id)["hold"]) > int(held), "the hold was renewed", 10)
         go_on.set()
         stage.wait_idle()
+
+
+def test_of_fires_that_waited_for_a_worker_those_that_expired_do_not_run(stage: Stage) -> None:
+    runs: list[Fire] = []
+    stage.schedule.job("shop.report", "@every 1m", runs.append)
+    for _ in range(9):
+        stage.send("job:shop.report", expires=0.3)
+    expired = time.monotonic() + 0.5
+    wait_until(lambda: time.monotonic() > expired, "nobody works for longer than they may wait")
+    last = stage.send("job:shop.report", expires=60)
+    with stage.worker():
+        wait_until(lambda: stage.is_done(last), "the last one is done")
+        stage.wait_idle()
+    assert [fire.id for fire in runs] == [last]
 
 
 def test_a_task_that_was_started_too_often_ends_as_failed(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
