@@ -1,13 +1,19 @@
 """How a replica starts: what it shows, what it serves, whom it leads."""
 
+import os
+import re
+import sys
 from importlib.metadata import Distribution
+from pathlib import Path
 
 import pytest
 import redis
 from pytest_celery import CeleryTestSetup
 
+from tests.nodes.celery import BeatNode
+from tests.nodes.process import ROOT, LocalProcess
 from tests.nodes.waiting import wait_until
-from tests.processes.stage import Stage
+from tests.processes.stage import APP, Stage
 from tests.processes.test_takeover import assert_clean
 
 
@@ -26,6 +32,27 @@ def test_beat_shows_its_lease_and_settings_and_the_workers_answer(stage: Stage, 
 def test_beat_finds_the_scheduler_by_its_short_name(stage: Stage, installed: Distribution) -> None:
     assert stage.beat("beat", scheduler="leased").ready()
     stage.holder()
+
+
+@pytest.mark.stage(workers=0)
+def test_the_documented_script_starts_again_after_a_kill_and_lets_the_lease_go_when_it_is_told(
+    stage: Stage, tmp_path: Path
+) -> None:
+    script = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "settings.md").read_text(), re.DOTALL)
+    (path := tmp_path / "beat.sh").write_text("".join(script).replace("-A shop", f"-A {APP}"))
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**stage.options.environment(), "PATH": programs}
+    beat = BeatNode(LocalProcess(
+        "beat", ["sh", str(path)], folder=tmp_path, prompt="beat: Starting...", environment=environment
+    ))  # fmt: skip
+    stage.replicas.append(beat)
+    for number, code in (("SIGKILL", -9), ("SIGINT", 0), ("SIGTERM", 0)):
+        beat.ready()
+        assert stage.holder() is beat
+        beat.kill(number)
+        assert beat.wait_ended() == code
+        assert bool(stage.lease_value()) == (code != 0)
+    assert {file.name for file in tmp_path.iterdir()} == {"beat.sh", "beat.log"}
 
 
 @pytest.mark.stage(workers=0, backend="")

@@ -17,7 +17,10 @@ KILLS = 12
 def test_a_killed_holder_is_followed_long_before_its_lease_ends(stage: Stage) -> None:
     stage.beats(3)
     holder = stage.holder()
+    standbys = [node for node in stage.replicas if node.ready() and node is not holder]
+    before = [node.logs() for node in standbys]
     stage.handled_each(3)
+    assert [node.logs() for node in standbys] == before, "a standby writes nothing"
 
     killed = time.time()
     holder.kill("SIGKILL")

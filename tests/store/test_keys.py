@@ -12,7 +12,8 @@ NAMESPACES = st.text(st.characters(exclude_characters="{}", exclude_categories=[
 
 def all_keys(keys: Keys) -> list[str]:
     kept = [keys.lease, keys.term, keys.wake, keys.state, keys.current, keys.intents, keys.history]
-    return [*kept, keys.marker("task"), keys.fanout("envelope")]
+    named = [*kept, keys.marker("task"), keys.fanout("envelope")]
+    return [*named, *(f"{key}:time" for key in named)]
 
 
 def slot(key: bytes) -> int:
