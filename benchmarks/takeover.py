@@ -23,6 +23,7 @@ from uuid import uuid4
 from redis import Redis
 
 from benchmarks.grid import app, events, schedule
+from celery_leased_beat.store import Keys, LedgerReader
 from examples.shop.demo.books import Books
 from examples.shop.demo.cast import Cast, Takeover
 from examples.shop.demo.crew import Crew, environment, redis_url
@@ -51,19 +52,19 @@ def main() -> int:
     namespace = f"grid-{uuid4().hex[:8]}"
     with ExitStack() as stack:
         url = redis_url(stack.enter_context(lease_url()))
+        keys = Keys(namespace)
         client = stack.enter_context(Redis.from_url(url, decode_responses=True))
-        watch = stack.enter_context(Watch(client, namespace))
+        watch = stack.enter_context(Watch(client, keys))
         crew = stack.enter_context(Crew("benchmarks.grid", environment(url, namespace)))
         journal = Journal(client)
         entries = [entry.resolved(app.timezone) for entry in schedule.entries.values()]
-        books = Books(entries, events.listeners, namespace, watch, journal)
-        return _Bench(Cast(crew, watch), watch, books, journal).run(rounds)
+        books = Books(entries, events.listeners, namespace, LedgerReader(client, keys), journal)
+        return _Bench(Cast(crew, watch), books, journal).run(rounds)
 
 
 class _Bench:
-    def __init__(self, cast: Cast, watch: Watch, books: Books, journal: Journal) -> None:
+    def __init__(self, cast: Cast, books: Books, journal: Journal) -> None:
         self._cast = cast
-        self._watch = watch
         self._books = books
         self._journal = journal
 
@@ -73,13 +74,13 @@ class _Bench:
         for number in (signal.SIGKILL, signal.SIGTERM):
             effects = [self._disturb(number) for _ in range(rounds)]
             print(f"{number.name}, {rounds} times: {_worst(effects)}", flush=True)
-        until = self._watch.now()
-        self._cast.wait_for(lambda: not self._books.audit(until).missing, "everything handled")
+        until = self._books.now()
+        self._cast.wait_for(lambda: not self._books.tally(until).missing, "everything handled")
         self._cast.end()
-        audit = self._books.audit(until)
-        missing, doubled = len(audit.missing), len(audit.doubled)
-        print(f"{audit.instants} instants of the plain grid: missing {missing}, doubled {doubled}")
-        return 0 if audit.clean and not audit.coalesced else 1
+        tally = self._books.tally(until)
+        missing, doubled = len(tally.missing), len(tally.doubled)
+        print(f"{tally.instants} instants of the plain grid: missing {missing}, doubled {doubled}")
+        return 0 if tally.clean and not tally.coalesced else 1
 
     def _disturb(self, number: signal.Signals) -> Effect:
         self._cast.wait_until(time.monotonic() + REST)

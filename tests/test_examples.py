@@ -1,4 +1,4 @@
-"""The README's example, the shop and the benchmarks are run; the demo's audit is not taken on trust."""
+"""The README's example, the shop and the benchmarks are run; the demo's tally is not taken on trust."""
 
 import json
 import os
@@ -7,14 +7,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from celery_leased_beat.fires import fire_id
 from celery_leased_beat.timing import Every
-from examples.shop.demo.audit import Audit, Expectation, Passed, audit
 from examples.shop.demo.crew import ROOT, Crew
+from examples.shop.demo.stage import Replica, Row, Scene, Stage
+from examples.shop.demo.tally import Expectation, Passed, Tally, tally
 from examples.shop.journal import Line
 from tests.nodes.waiting import wait_until
 
@@ -61,6 +64,18 @@ def test_the_demo_kills_two_holders_and_misses_and_doubles_nothing() -> None:
     assert 0 < ending["takeover_after_kill"] < 20
 
 
+def test_the_demos_tables_fit_into_80_columns() -> None:
+    names = re.findall(r'"(shop\.\w+)"', "".join(file.read_text() for file in (ROOT / "examples/shop").rglob("*.py")))
+    rows = [Row(name, "30 6 * * * Budapest", datetime.now(UTC), SINCE, 1000) for name in sorted(set(names))]
+    replicas = [Replica("beat-1", 4_000_000, "standby", 4_000_000_000)]
+    stage = Stage(Console(file=(shown := StringIO()), width=80, force_terminal=True, color_system=None))
+    with stage.lit():
+        stage.show(Scene(replicas, rows))
+    assert rows
+    assert "…" not in shown.getvalue()
+    assert all(f" {row.entry} " in shown.getvalue() for row in rows)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("benchmarks.plan",), ("benchmarks.memory",), ("benchmarks.fires", "--fires", "500")],
@@ -70,41 +85,41 @@ def test_a_benchmark_prints_its_figures(arguments: tuple[str, ...]) -> None:
     assert re.search(r"\d", run(*arguments))
 
 
-def test_the_audit_finds_nothing_where_all_was_done() -> None:
-    assert audited(lines(1, 2, 3)) == Audit(3, 0, 3, {"tick": 3}, [], [], [])
+def test_the_tally_finds_nothing_where_all_was_done() -> None:
+    assert tallied(lines(1, 2, 3)) == Tally(3, 0, 3, {"tick": 3}, [], [], [])
 
 
-def test_the_audit_finds_an_instant_that_one_listener_missed() -> None:
-    found = audited(lines(1, 2, 3)[:-1])
+def test_the_tally_finds_an_instant_that_one_listener_missed() -> None:
+    found = tallied(lines(1, 2, 3)[:-1])
     assert found.missing == ["tick 2026-03-01T00:00:03+00:00 post"]
     assert (found.enqueued, found.handled) == (3, 2)
 
 
-def test_the_audit_finds_an_instant_that_nobody_handled() -> None:
-    found = audited(lines(1, 3))
+def test_the_tally_finds_an_instant_that_nobody_handled() -> None:
+    found = tallied(lines(1, 3))
     assert len(found.missing) == 2
     assert (found.instants, found.enqueued, found.handled) == (3, 2, 2)
 
 
-def test_the_audit_finds_what_was_done_twice() -> None:
-    found = audited([*lines(1, 2, 3), lines(2)[0]])
+def test_the_tally_finds_what_was_done_twice() -> None:
+    found = tallied([*lines(1, 2, 3), lines(2)[0]])
     assert found.doubled == ["tick 2026-03-01T00:00:02+00:00 mail"]
 
 
-def test_the_audit_finds_a_fire_beside_the_grid() -> None:
+def test_the_tally_finds_a_fire_beside_the_grid() -> None:
     beside = Line("mail", fire_id("shop", "tick", SINCE + 1.5 * SECOND), (SINCE + 1.5 * SECOND).isoformat())
-    assert len(audited([*lines(1, 2, 3), beside]).strange) == 1
+    assert len(tallied([*lines(1, 2, 3), beside]).strange) == 1
 
 
-def test_the_audit_counts_as_coalesced_what_is_on_record_and_was_not_handled() -> None:
+def test_the_tally_counts_as_coalesced_what_is_on_record_and_was_not_handled() -> None:
     passed = Passed("tick", SINCE + SECOND, SINCE + 2 * SECOND)
-    assert audited(lines(3), passed) == Audit(3, 2, 1, {"tick": 1}, [], [], [])
-    assert audited(lines(2, 3), passed).coalesced == 1
+    assert tallied(lines(3), passed) == Tally(3, 2, 1, {"tick": 1}, [], [], [])
+    assert tallied(lines(2, 3), passed).coalesced == 1
 
 
-def audited(done: list[Line], *passed: Passed) -> Audit:
+def tallied(done: list[Line], *passed: Passed) -> Tally:
     expectation = Expectation("tick", Every(SECOND, SINCE), SINCE, HANDLERS)
-    return audit([expectation], passed, done, namespace="shop", until=SINCE + 3.5 * SECOND)
+    return tally([expectation], passed, done, namespace="shop", until=SINCE + 3.5 * SECOND)
 
 
 def lines(*seconds: int) -> list[Line]:

@@ -6,7 +6,7 @@
 ``listeners``     who does what then: each is a Celery task of its own
 ``jobs/``         when: modules with ``register(schedule, deps)``
 ``deps``          what the handlers work with
-``demo/``         not part of the shop: runs it on five processes, kills some, and audits what was done
+``demo/``         not part of the shop: runs it on five processes, kills some, and counts what was done
 ================  =====================================================================================
 
 ``python -m examples.shop`` runs the demo.

@@ -28,7 +28,7 @@ def main() -> int:
         return 130
     _report(ending)
     print(json.dumps(ending.figures()) if options.json else ending)
-    return 0 if ending.audit.clean else 1
+    return 0 if ending.tally.clean else 1
 
 
 def _options() -> argparse.Namespace:
@@ -49,8 +49,8 @@ def _seconds(text: str) -> float:
 
 
 def _report(ending: Ending) -> None:
-    audit = ending.audit
-    for what, names in (("missing", audit.missing), ("doubled", audit.doubled), ("strange", audit.strange)):
+    tally = ending.tally
+    for what, names in (("missing", tally.missing), ("doubled", tally.doubled), ("strange", tally.strange)):
         for name in names:
             print(f"{what}: {name}", file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""What was done, line by line: each handler writes one as its last act. The demo audits the schedule with it."""
+"""What was done, line by line: each handler writes one as its last act. The demo holds the schedule against it."""
 
 import json
 import time

@@ -15,7 +15,7 @@ import redis
 from tests.nodes.celery import BeatNode, ProcessNode, WorkerNode, beat, worker
 from tests.nodes.valkey import LocalValkey
 from tests.nodes.waiting import PERIOD, holds_for, wait_until
-from tests.processes.audit import JOB, Audit, audit, longest_gap
+from tests.processes.comparison import JOB, Comparison, compare, longest_gap
 from tests.processes.options import Options
 from tests.processes.sink import Sink
 
@@ -161,8 +161,8 @@ class Stage:
     def gap_around(self, begin: float, end: float) -> float:
         return longest_gap(self.sink.done("first"), begin, end)
 
-    def audit(self, until: datetime) -> Audit:
-        return audit(
+    def compare(self, until: datetime) -> Comparison:
+        return compare(
             self.sink.done(),
             self.options.entries,
             namespace=self.options.app,
@@ -170,8 +170,8 @@ class Stage:
             until=until,
         )
 
-    def finish(self, *, seconds: float = 60.0) -> Audit:
-        """Wait until what is due now was handled, let all replicas go, and audit what the workers received.
+    def finish(self, *, seconds: float = 60.0) -> Comparison:
+        """Wait until what is due now was handled, let all replicas go, and compare what workers got with the grid.
 
         The broker must be empty by then, so that a second message of a fire, if there is one, was met too; and the
         replicas must end by themselves, without an error.
@@ -185,7 +185,7 @@ class Stage:
             node.kill("SIGTERM")
         codes = {node.name(): node.wait_ended(90.0) for node in alive}
         assert set(codes.values()) <= {0}, f"a replica ended with an error: {codes}"
-        return self.audit(until)
+        return self.compare(until)
 
     def drained(self, seconds: float = 60.0) -> None:
         """Wait until the broker holds no message, neither waiting nor unacknowledged."""
@@ -210,7 +210,7 @@ class Stage:
         wait_until(still, f"nothing handled for {seconds:g} s")
 
     def _settle(self, until: datetime, seconds: float) -> None:
-        """Wait until nothing is missing of what must come; where that takes too long, the audit itself will say so."""
+        """Wait until nothing is missing of what must come; where that takes too long, the comparison will say so."""
         must_come = {JOB, *(name for name, catch_up in self.options.entries.items() if catch_up == "all")}
         with suppress(AssertionError):
-            wait_until(lambda: not must_come & {entry for entry, *_ in self.audit(until).missing}, "", seconds)
+            wait_until(lambda: not must_come & {entry for entry, *_ in self.compare(until).missing}, "", seconds)

@@ -20,5 +20,5 @@ def assert_one_fan_out_stopped_and_went_on(stage: Stage) -> None:
     stage.beats(1)
     stage.handled_each(3)
     assert int(stage.sink.client.get("count:refused")) > 1
-    # The audit compares each envelope's id with the fire's, which is the trigger's task id.
+    # The comparison holds each envelope's id with the fire's, which is the trigger's task id.
     assert_clean(stage)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.processes.audit import JOB
+from tests.processes.comparison import JOB
 from tests.processes.stage import Stage
 from tests.processes.test_takeover import assert_clean
 
@@ -44,16 +44,16 @@ def test_what_was_due_during_an_outage_is_handled_as_catch_up_says(stage: Stage,
         stage.handled_each(3)
         end = datetime.now(UTC)
         # What was unacknowledged comes back after the visibility timeout; Celery 5.5 looks every hundred seconds.
-        audit = stage.finish(seconds=150)
+        compared = stage.finish(seconds=150)
 
     print("workers that ended with their broker:", ended)
-    print(audit)
-    assert not audit.doubled, str(audit)
-    assert not audit.strange, str(audit)
-    assert [entry for entry, _, _ in audit.missing if entry.startswith("all") or entry == JOB] == []
+    print(compared)
+    assert not compared.doubled, str(compared)
+    assert not compared.strange, str(compared)
+    assert [entry for entry, _, _ in compared.missing if entry.startswith("all") or entry == JOB] == []
     slack = timedelta(seconds=2)
-    outside = [(entry, due) for entry, due, _ in audit.missing if not begin - slack <= due <= end]
+    outside = [(entry, due) for entry, due, _ in compared.missing if not begin - slack <= due <= end]
     assert outside == [], "only what was due during the outage may be left out"
-    left_out = {entry: {due for name, due, _ in audit.missing if name == entry} for entry in ("latest", "skip")}
+    left_out = {entry: {due for name, due, _ in compared.missing if name == entry} for entry in ("latest", "skip")}
     print({entry: len(instants) for entry, instants in left_out.items()})
     assert len(left_out["latest"]) >= OUTAGE / 2, "older instants of `latest` are left out"

@@ -83,6 +83,6 @@ def report(stage: Stage, what: str, since: float) -> None:
 
 
 def assert_clean(stage: Stage) -> None:
-    audit = stage.finish()
-    print(audit)
-    assert audit.clean, str(audit)
+    compared = stage.finish()
+    print(compared)
+    assert compared.clean, str(compared)

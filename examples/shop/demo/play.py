@@ -8,12 +8,13 @@ from uuid import uuid4
 
 from redis import Redis
 
+from celery_leased_beat.store import Keys, LedgerReader
 from examples.shop.app import app, events, schedule
-from examples.shop.demo.audit import Audit
 from examples.shop.demo.books import Books
 from examples.shop.demo.cast import Cast, DemoError, Takeover
 from examples.shop.demo.crew import Crew, environment, redis_url
 from examples.shop.demo.stage import Scene, Stage
+from examples.shop.demo.tally import Tally
 from examples.shop.demo.watch import Watch
 from examples.shop.journal import Journal
 from examples.valkey import lease_url
@@ -26,19 +27,19 @@ QUEUES = "shop,shop.mail,shop.reports"
 class Ending:
     """What came out."""
 
-    audit: Audit
+    tally: Tally
     kill: Takeover
     release: Takeover
 
     def figures(self) -> dict[str, int | float]:
         """Return the closing line's figures by name."""
         return {
-            "instants": self.audit.instants,
-            "coalesced": self.audit.coalesced,
-            "enqueued": self.audit.enqueued,
-            "handled": self.audit.handled,
-            "missing": len(self.audit.missing),
-            "doubled": len(self.audit.doubled),
+            "instants": self.tally.instants,
+            "coalesced": self.tally.coalesced,
+            "enqueued": self.tally.enqueued,
+            "handled": self.tally.handled,
+            "missing": len(self.tally.missing),
+            "doubled": len(self.tally.doubled),
             "takeover_after_kill": round(self.kill.seconds, 3),
             "takeover_after_release": round(self.release.seconds, 3),
         }
@@ -56,20 +57,20 @@ def play(seconds: float, stage: Stage) -> Ending:
     namespace = f"shop-{uuid4().hex[:8]}"  # a Valkey that the user gave may know a shop already
     with ExitStack() as stack:
         url = redis_url(stack.enter_context(lease_url()))
+        keys = Keys(namespace)
         client = stack.enter_context(Redis.from_url(url, decode_responses=True))
-        watch = stack.enter_context(Watch(client, namespace))
+        watch = stack.enter_context(Watch(client, keys))
         crew = stack.enter_context(Crew("examples.shop.app", environment(url, namespace)))
         app.loader.import_default_modules()  # the listeners
         entries = [entry.resolved(app.timezone) for entry in schedule.entries.values()]
-        books = Books(entries, events.listeners, namespace, watch, Journal(client))
+        books = Books(entries, events.listeners, namespace, LedgerReader(client, keys), Journal(client))
         stack.enter_context(stage.lit())
-        return _Play(Cast(crew, watch), watch, books, stage).run(seconds)
+        return _Play(Cast(crew, watch), books, stage).run(seconds)
 
 
 class _Play:
-    def __init__(self, cast: Cast, watch: Watch, books: Books, stage: Stage) -> None:
+    def __init__(self, cast: Cast, books: Books, stage: Stage) -> None:
         self._cast = cast
-        self._watch = watch
         self._books = books
         self._stage = stage
         cast.meanwhile = self._show
@@ -90,20 +91,19 @@ class _Play:
         self._stage.say(f"{number.name} to the holder of term {self._cast.holder().term}")
         takeover = self._cast.end_holder(number)
         self._stage.say(
-            f"{takeover.seconds:.2f} s after {takeover.member} got {number.name}, "
-            f"{takeover.successor} holds the lease, term {takeover.term}"
+            f"{takeover.seconds:.2f} s after {number.name}, {takeover.successor} holds the lease, term {takeover.term}"
         )
         return takeover
 
-    def _count(self) -> Audit:
-        """Wait until what was due by now was handled, end all processes, and audit what they did."""
-        until = self._watch.now()
+    def _count(self) -> Tally:
+        """Wait until what was due by now was handled, end all processes, and count what they did."""
+        until = self._books.now()
         self._stage.say("waiting for the last retries")
         self._show()
-        with suppress(DemoError):  # what is missing then is in the audit
-            self._cast.wait_for(lambda: not self._books.audit(until).missing, "everything handled")
+        with suppress(DemoError):  # what is missing then is in the tally
+            self._cast.wait_for(lambda: not self._books.tally(until).missing, "everything handled")
         self._cast.end()
-        return self._books.audit(until)
+        return self._books.tally(until)
 
     def _show(self) -> None:
         self._stage.show(Scene(self._cast.replicas(), self._books.rows()))

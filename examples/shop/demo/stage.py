@@ -4,9 +4,10 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
@@ -91,7 +92,7 @@ def _summary(scene: Scene) -> str:
 
 
 def _replicas(scene: Scene) -> Table:
-    table = Table("replica", "pid", "role", "term", title="three beats, one lease", title_justify="left")
+    table = _table("three beats, one lease", "replica", "pid", "role", "term")
     for replica in scene.replicas:
         term = str(replica.term) if replica.term else ""
         table.add_row(replica.name, str(replica.pid), Text(replica.role, STYLES.get(replica.role, "")), term)
@@ -99,13 +100,20 @@ def _replicas(scene: Scene) -> Table:
 
 
 def _entries(scene: Scene) -> Table:
-    table = Table("entry", "timing", "last instant", "next instant", "handled", title_justify="left")
-    table.title = f"the schedule: {scene.handled} fires handled (UTC)"
+    title = f"the schedule: {scene.handled} fires handled (UTC)"
+    table = _table(title, "entry", "timing", "last", "next", "handled")
     table.columns[-1].justify = "right"
     for line in scene.rows:
         table.add_row(line.entry, line.timing, _clock(line.last), _clock(line.next), str(line.handled))
     return table
 
 
+def _table(title: str, *columns: str) -> Table:
+    """Narrow: it has to fit into 80 columns."""
+    return Table(*columns, title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+
+
 def _clock(instant: datetime | None) -> str:
-    return "" if instant is None else f"{instant:%m-%d %H:%M:%S}.{instant.microsecond // 1000:03d}"
+    if instant is None:
+        return ""
+    return f"{instant:%H:%M:%S}" if instant.date() == datetime.now(UTC).date() else f"{instant:%m-%d %H:%M}"

@@ -15,7 +15,7 @@ JOB = "report"
 
 
 @dataclass(frozen=True)
-class Audit:
+class Comparison:
     """``missing`` and ``doubled`` are (entry, instant, handler); ``strange`` are rows off the grid or of a wrong id."""
 
     handled: int
@@ -39,9 +39,9 @@ class Audit:
         )
 
 
-def audit(
+def compare(
     rows: Sequence[Row], entries: Iterable[str], *, namespace: str, interval: timedelta, until: datetime
-) -> Audit:
+) -> Comparison:
     """Compare ``rows`` with each entry's grid from its first handled instant to ``until``."""
     seen: dict[tuple[str, str], Counter[datetime]] = defaultdict(Counter)
     strange = []
@@ -62,7 +62,7 @@ def audit(
             missing += [(entry, instant, handler) for instant in grid if not counts[instant]]
             doubled += [(entry, instant, handler) for instant, count in counts.items() if count > 1]
         strange += [row for row in rows if row.entry == entry and (row.due - begin) % interval]
-    return Audit(sum(counts.total() for counts in seen.values()), missing, doubled, strange)
+    return Comparison(sum(counts.total() for counts in seen.values()), missing, doubled, strange)
 
 
 def longest_gap(rows: Iterable[Row], begin: float, end: float) -> float:

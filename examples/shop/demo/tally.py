@@ -1,4 +1,4 @@
-"""What was done, held against the schedule's own instants. The audit takes no figure from the scheduler.
+"""What was done, held against the schedule's own instants. The tally takes no figure from the scheduler.
 
 It lays each entry's timing from the anchor that the ledger has for it, walks over every instant up to the end, and
 looks each up, by its fire id, among the lines that the handlers wrote. An instant that nobody handled is missing,
@@ -35,7 +35,7 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Tally:
     """The figures.
 
     ``enqueued`` are the fires that reached a worker, ``handled_of`` those of each entry that every handler completed.
@@ -76,14 +76,14 @@ class _Due:
         return f"{self.entry} {self.instant.isoformat()} {handler}"
 
 
-def audit(
+def tally(
     expectations: Iterable[Expectation],
     passed: Iterable[Passed],
     lines: Iterable[Line],
     *,
     namespace: str,
     until: datetime,
-) -> Audit:
+) -> Tally:
     """Look for each instant up to ``until`` among ``lines``."""
     lines, passed = list(lines), list(passed)
     done = Counter(line.run for line in lines)
@@ -92,7 +92,7 @@ def audit(
     wanted = [due for due in all_due if due.fire in reached or not _is_passed(due, passed)]
     expected = {run for due in wanted for run in due.runs}
     first = min((due.instant for due in all_due), default=until)
-    return Audit(
+    return Tally(
         instants=len(all_due),
         coalesced=len(all_due) - len(wanted),
         enqueued=sum(due.fire in reached for due in wanted),
