@@ -24,6 +24,18 @@ class Trouble(click.ClickException):
 
     exit_code = 2
 
+    def __init__(self, why: str) -> None:
+        super().__init__(" ".join(why.split()))
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Let an error of ours be ``Trouble``."""
+    try:
+        yield
+    except LeasedBeatError as error:
+        raise Trouble(str(error)) from error
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -37,20 +49,13 @@ class Access:
 @contextmanager
 def open_access(app: Celery) -> Iterator[Access]:
     """Give what belongs to ``app``, with the modules it includes imported. Errors of ours become ``Trouble``."""
-    where = ""
-    try:
+    with told():
         app.loader.import_default_modules()  # Celery does so for a worker and for beat only
         settings = settings_for(app)
-        where = safe_url(settings.backend_url)
         entries = served(app, schedule_for(app), settings).entries
         keys, options = Keys(settings.namespace), settings.transport_options
-        with connect(settings.backend_url, options=options, timeout=TIMEOUT, key=keys.lease) as client:
-            yield Access(settings, entries, LedgerReader(client, keys))
-    except StoreError as error:
-        raise Trouble(_one_line(f"{where}: {error}")) from error
-    except LeasedBeatError as error:
-        raise Trouble(_one_line(str(error))) from error
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+        try:
+            with connect(settings.backend_url, options=options, timeout=TIMEOUT, key=keys.lease) as client:
+                yield Access(settings, entries, LedgerReader(client, keys))
+        except StoreError as error:
+            raise Trouble(f"{safe_url(settings.backend_url)}: {error}") from error

@@ -1,18 +1,11 @@
 """``celery -A app leased-beat add``: jobs, events and listeners, written into a package."""
 
 from collections.abc import Callable
-from typing import Any
 
 import click
 from celery.bin.base import CeleryCommand
 
-_dry_run = click.option("--dry-run", is_flag=True, help="Show what would be changed, and change nothing.")
-
-
-def _timed(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option, example in (("--daily-at", "06:30"), ("--every", "1h30m"), ("--cron", '"0 3 * * *"')):
-        command = click.option(option, metavar="SPEC", help=f"When it is due: {example}.")(command)
-    return command
+_SPECS = (("--cron", '"0 3 * * *"'), ("--every", "1h30m"), ("--daily-at", "06:30"))
 
 
 @click.group()
@@ -23,12 +16,22 @@ def add() -> None:
     """
 
 
-@add.command(cls=CeleryCommand)
-@click.argument("package")
-@click.argument("name")
-@_timed
-@_dry_run
-@click.pass_context
+def _writes(*arguments: str, timed: bool = False) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command of ``add`` with these arguments, ``--dry-run`` and, where it is timed, an option for each spec."""
+
+    def command(function: Callable[..., None]) -> click.Command:
+        options = [click.argument(name) for name in arguments]
+        for option, example in _SPECS if timed else ():
+            options.append(click.option(option, metavar="SPEC", help=f"When it is due: {example}."))
+        options.append(click.option("--dry-run", is_flag=True, help="Show what would be changed, and change nothing."))
+        for decorate in reversed(options):
+            function = decorate(function)
+        return add.command(cls=CeleryCommand)(click.pass_context(function))
+
+    return command
+
+
+@_writes("package", "name", timed=True)
 def job(context: click.Context, /, package: str, name: str, dry_run: bool, **specs: str | None) -> None:
     """Add the job NAME: a handler, and the call that says when it runs."""
     from celery_leased_beat.cli import adding
@@ -36,12 +39,7 @@ def job(context: click.Context, /, package: str, name: str, dry_run: bool, **spe
     adding.add_job(context.obj.app, package, name, specs, dry_run=dry_run)
 
 
-@add.command(cls=CeleryCommand)
-@click.argument("package")
-@click.argument("name")
-@_timed
-@_dry_run
-@click.pass_context
+@_writes("package", "name", timed=True)
 def event(context: click.Context, /, package: str, name: str, dry_run: bool, **specs: str | None) -> None:
     """Add the event NAME: its class and, with a spec, the call that says when it is dispatched."""
     from celery_leased_beat.cli import adding
@@ -49,12 +47,7 @@ def event(context: click.Context, /, package: str, name: str, dry_run: bool, **s
     adding.add_event(context.obj.app, package, name, specs, dry_run=dry_run)
 
 
-@add.command(cls=CeleryCommand)
-@click.argument("package")
-@click.argument("event")
-@click.argument("name")
-@_dry_run
-@click.pass_context
+@_writes("package", "event", "name")
 def listener(context: click.Context, package: str, event: str, name: str, dry_run: bool) -> None:
     """Add the listener NAME of EVENT, an event of the package, or of another one as OTHER.EVENT."""
     from celery_leased_beat.cli import adding

@@ -3,15 +3,13 @@
 Nothing is written where any of it cannot be: an error is one line, and status 2.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 import click
 from celery import Celery
 
-from celery_leased_beat.cli.access import Trouble
+from celery_leased_beat.cli.access import Trouble, told
 from celery_leased_beat.cli.project import Project
-from celery_leased_beat.errors import LeasedBeatError
 from celery_leased_beat.generate import (
     Plan,
     plan_event,
@@ -27,7 +25,7 @@ Specs = Mapping[str, str | None]
 
 def add_job(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool) -> None:
     """Add a job to a package."""
-    with _one_line():
+    with told():
         when = read_when(**specs)
         if when is None:
             raise Trouble("when does it run? give one of --cron, --every and --daily-at")
@@ -38,7 +36,7 @@ def add_job(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool
 
 def add_event(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool) -> None:
     """Add an event to a package."""
-    with _one_line():
+    with told():
         when = read_when(**specs)
         project = Project(app)
         plan = plan_event(project.package(package), name, when)
@@ -48,20 +46,12 @@ def add_event(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bo
 
 def add_listener(app: Celery, package: str, event: str, name: str, *, dry_run: bool) -> None:
     """Add a listener to a package, of an event there or in another one."""
-    with _one_line():
+    with told():
         project = Project(app)
         home, (other, _, called) = project.package(package), event.rpartition(".")
         source = home if other in ("", home.label) else project.package(other)
         plan = plan_listener(home, name, require_event(source, called), project.events())
         _carry_out(project, plan, dry_run=dry_run)
-
-
-@contextmanager
-def _one_line() -> Iterator[None]:
-    try:
-        yield
-    except LeasedBeatError as error:
-        raise Trouble(" ".join(str(error).split())) from error
 
 
 def _carry_out(project: Project, plan: Plan, *, dry_run: bool) -> bool:

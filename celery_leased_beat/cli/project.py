@@ -17,9 +17,6 @@ from celery_leased_beat.binding.served import served
 from celery_leased_beat.cli.access import Trouble
 from celery_leased_beat.generate import Import, Package, Plan
 
-#: Takes the place of the lease's server: nothing is asked of it, so it need not be set yet.
-_NO_SERVER = "redis://localhost"
-
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
 
 
@@ -29,7 +26,7 @@ class Project:
     def __init__(self, app: Celery) -> None:
         self._app = app
         self.load()
-        settings = settings_for(app, server=_NO_SERVER)
+        settings = settings_for(app, offline=True)
         self.schedule = schedule_for(app, settings)
         self._entries = served(app, self.schedule, settings).entries.keys()
 
@@ -39,8 +36,7 @@ class Project:
         try:
             self._app.loader.import_default_modules()
         except Exception as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise Trouble(f"the modules of the app cannot be imported: {reason}") from error
+            raise Trouble(f"the modules of the app cannot be imported: {type(error).__name__}: {error}") from error
 
     @property
     def has_schedule(self) -> bool:

@@ -17,19 +17,21 @@ from celery_leased_beat.timing import to_named_zone, zone_of_host
 
 #: How long a Redis-like broker waits before it delivers a message again, where it was told nothing.
 VISIBILITY_TIMEOUT = timedelta(hours=1)
+#: Takes the place of the lease's server where nothing connects to it.
+NO_SERVER = "redis://no-server.invalid"
 
 
-def settings_for(app: Celery, *, server: str | None = None) -> Settings:
+def settings_for(app: Celery, *, offline: bool = False) -> Settings:
     """Return the settings of ``app``. Reads its configuration; raises ``SettingsError``.
 
-    ``server`` takes the place of the lease's server, for what needs the other settings and connects to none.
+    ``offline`` is for what needs the other settings and connects to no server: that of the lease may be missing.
     """
     conf = app.conf
     _check_json(conf.accept_content)
     _check_broker(_url(conf.broker_write_url) or "")
     broker_options = dict(conf.broker_transport_options or {})
     return Settings.read(
-        conf.get if server is None else ChainMap({"leased_beat_backend": server}, conf).get,
+        ChainMap({"leased_beat_backend": NO_SERVER}, conf).get if offline else conf.get,
         os.environ,
         app_name=app.main,
         timezone=_zone(app),

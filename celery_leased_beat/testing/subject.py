@@ -13,8 +13,6 @@ from celery_leased_beat.settings import Settings
 
 #: The namespace of ids where there is no app to have one.
 NAMESPACE = "test"
-#: Nothing connects to the lease's server here, so it may be missing.
-_NO_SERVER = "redis://no-server.invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def find_subject(of: Celery | Schedule, events: Events | None) -> Subject:
     if events is not None:
         events.init_app(app)
     app.loader.import_default_modules()
-    settings = settings_for(app, server=_NO_SERVER)
+    settings = settings_for(app, offline=True)
     return Subject(app, schedule_for(app, settings), settings)
 
 
