@@ -13,7 +13,7 @@ from celery_leased_beat.audit.notes import RETIMED, changes, standing
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.store import Record, Snapshot
-from celery_leased_beat.timing import to_utc
+from celery_leased_beat.timing import described, to_utc
 from celery_leased_beat.timing.zones import TICK
 
 #: Where an empty history begins: nothing is older than its record.
@@ -37,7 +37,8 @@ def audit(
     for entry in entries:
         key, records = EntryKey(entry.name, entry.timing.key), history.pop(entry.name, [])
         expected = _expectation(entry, key, records, ledger, ledger.now - tolerance)
-        examined.append(_examine(key, expected, records, window, standing(key, ledger)))
+        found = _examine(key, expected, records, window, standing(key, ledger))
+        examined.append(replace(found, description=described(entry.timing)))
     removed = [_examine(EntryKey(name, ""), None, records, window) for name, records in sorted(history.items())]
     return Audit(since, until, ledger.reaches_back, tuple(examined), tuple(entry for entry in removed if entry.spans))
 

@@ -54,7 +54,8 @@ class Doubled:
 class EntryAudit:
     """What became of the instants of one entry.
 
-    ``timing`` is the timing's key, empty where the code has no such entry. ``enrolled`` is when it was first seen and
+    ``timing`` is the timing's key, ``description`` the same in English, both empty where the code has no such entry.
+    ``enrolled`` is when it was first seen and
     ``watermark`` its last decided instant, both None where the ledger does not know it. ``spans`` are all instants of
     the window in order. ``strange`` are decisions that do not fit the timing. ``notes`` are sentences for people.
     """
@@ -67,6 +68,7 @@ class EntryAudit:
     doubled: Sequence[Doubled] = ()
     strange: Sequence[Span] = ()
     notes: Sequence[str] = ()
+    description: str = ""
 
     @property
     def missing(self) -> Sequence[Span]:

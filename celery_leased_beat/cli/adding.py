@@ -12,6 +12,7 @@ from celery_leased_beat.cli.access import Trouble, told
 from celery_leased_beat.cli.project import Project
 from celery_leased_beat.generate import (
     Plan,
+    When,
     plan_event,
     plan_job,
     plan_listener,
@@ -19,6 +20,7 @@ from celery_leased_beat.generate import (
     require_event,
     write_changes,
 )
+from celery_leased_beat.timing import described
 
 Specs = Mapping[str, str | None]
 
@@ -31,7 +33,7 @@ def add_job(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool
             raise Trouble("when does it run? give one of --cron, --every and --daily-at")
         project = Project(app)
         plan = plan_job(project.package(package), name, when)
-        _carry_out(project, plan, dry_run=dry_run)
+        _carry_out(project, plan, when, dry_run=dry_run)
 
 
 def add_event(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool) -> None:
@@ -40,7 +42,7 @@ def add_event(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bo
         when = read_when(**specs)
         project = Project(app)
         plan = plan_event(project.package(package), name, when)
-        if _carry_out(project, plan, dry_run=dry_run) and not project.listeners_of(plan.event):
+        if _carry_out(project, plan, when, dry_run=dry_run) and not project.listeners_of(plan.event):
             click.echo(f"next: let something listen to it: leased-beat add listener {package} {name} NAME")
 
 
@@ -51,10 +53,10 @@ def add_listener(app: Celery, package: str, event: str, name: str, *, dry_run: b
         home, (other, _, called) = project.package(package), event.rpartition(".")
         source = home if other in ("", home.label) else project.package(other)
         plan = plan_listener(home, name, require_event(source, called), project.events())
-        _carry_out(project, plan, dry_run=dry_run)
+        _carry_out(project, plan, None, dry_run=dry_run)
 
 
-def _carry_out(project: Project, plan: Plan, *, dry_run: bool) -> bool:
+def _carry_out(project: Project, plan: Plan, when: When | None, *, dry_run: bool) -> bool:
     """Write, or show what would be written. Return whether something is left to be done by people."""
     project.check_free(plan)
     if not plan.changes or (plan.is_there and project.finds(plan)):
@@ -66,6 +68,8 @@ def _carry_out(project: Project, plan: Plan, *, dry_run: bool) -> bool:
         write_changes(plan.changes)
         for change in plan.changes:
             click.echo(f"{'wrote' if change.is_new else 'changed'} {change.file.shown}: {change.what}")
+        if when is not None:
+            click.echo(f"due: {described(when.timing())}")
         project.load()
     if not project.finds(plan):
         click.echo(f"next: {_how_to_be_found(project, plan)}")

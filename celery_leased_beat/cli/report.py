@@ -34,6 +34,8 @@ def show(audit: Audit, namespace: str, *, no_color: bool = False) -> None:
     width = ENDLESS if plain else None
     console = Console(width=width, no_color=no_color or plain, highlight=False, emoji=False, markup=False)
     console.print(f"{namespace}: {_time(audit.since)} to {_time(audit.until)}, {_record(audit)}")
+    if len(audit.entries) == 1:
+        console.print(f"{_name(audit.entries[0])}: {_printable(audit.entries[0].description)}")
     if audit.entries or audit.removed:
         console.print(_table(audit, plain=plain))
     for title, lines in _findings(audit):

@@ -6,7 +6,7 @@ from celery_leased_beat.timing.durations import to_duration
 from celery_leased_beat.timing.every import Every
 from celery_leased_beat.timing.host import to_named_zone, zone_of_host
 from celery_leased_beat.timing.parse import daily_at, every, parse
-from celery_leased_beat.timing.timing import AskAgain, Timing
+from celery_leased_beat.timing.timing import AskAgain, Timing, described
 from celery_leased_beat.timing.zones import to_utc, to_zone
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Every",
     "Timing",
     "daily_at",
+    "described",
     "every",
     "parse",
     "to_duration",

@@ -37,3 +37,9 @@ class Timing(Protocol):
 
     def anchored(self, anchor: datetime) -> "Timing":
         """Return the timing with its grid laid from ``anchor``, where it is a grid."""
+
+
+def described(timing: Timing) -> str:
+    """Return when ``timing`` is due in English; one that has no ``describe()`` of its own, by its key."""
+    describe = getattr(timing, "describe", None)
+    return str(describe()) if callable(describe) else timing.key

@@ -103,6 +103,13 @@ def test_what_an_engine_decided_is_clean(shop):
     assert output.endswith("missing 0, doubled 0\n")
 
 
+def test_one_entry_is_shown_with_its_timing_in_english(shop):
+    shop.serve()
+    assert shop.clean("--entry", "tick").splitlines()[1] == "tick: every 100ms"
+    (tick,) = json.loads(shop.clean("--entry", "tick", "--json"))["entries"]
+    assert (tick["timing"], tick["description"]) == ("every 100", "every 100ms")
+
+
 def test_a_lost_decision_is_missing_and_named(shop, lose):
     shop.serve()
     instant = lose(3)

@@ -1,11 +1,14 @@
 """Timings in plain English."""
 
+import doctest
+import re
 from datetime import timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from celery_leased_beat.timing import Cron, every
+from celery_leased_beat.timing import Cron, described, every
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,18 @@ def test_a_cron_spec_is_described(spec: str, english: str) -> None:
 def test_an_interval_is_described() -> None:
     assert every("90m").describe() == "every 1h30m"
     assert every(timedelta(milliseconds=1500)).describe() == "every 1.5s"
+
+
+def test_a_timing_without_words_of_its_own_is_told_by_its_key() -> None:
+    class Wordless:
+        key = "moon full"
+
+    assert described(Wordless()) == "moon full"  # type: ignore[arg-type]
+    assert described(every("90m")) == "every 1h30m"
+
+
+def test_the_docs_say_the_same() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "schedule.md").read_text()
+    (block,) = re.findall(r"```pycon\n(.*?)```", docs, re.DOTALL)
+    examples = doctest.DocTestParser().get_doctest(block, {}, "docs/schedule.md", None, None)
+    assert doctest.DocTestRunner().run(examples) == (0, 5)
