@@ -1,6 +1,7 @@
 """Settings: where they are looked for, what they default to, and what is refused."""
 
 from datetime import UTC, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,7 +12,7 @@ from celery import Celery
 from celery_leased_beat.binding import settings_for
 from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.scheduler import Scheduler
-from celery_leased_beat.settings import Settings, safe_url
+from celery_leased_beat.settings import SCHEMES, Settings, safe_url
 
 BROKER = "redis://:secret@broker:6379/0"
 
@@ -98,6 +99,11 @@ def test_a_backend_that_holds_no_lease_is_refused_without_its_password(url: Any)
 )  # fmt: skip
 def test_each_scheme_of_a_lease_server_is_taken(url: str) -> None:
     assert read(leased_beat_backend=url).backend_url == url
+
+
+def test_each_scheme_is_in_the_docs() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    assert [scheme for scheme in SCHEMES if f"`{scheme}://" not in docs] == []
 
 
 def test_the_result_backend_serves_where_the_broker_does_not() -> None:
