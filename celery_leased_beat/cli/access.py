@@ -13,7 +13,7 @@ from celery_leased_beat.binding.served import served
 from celery_leased_beat.errors import LeasedBeatError, StoreError
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.settings import Settings, safe_url
-from celery_leased_beat.store import Keys, LedgerReader, connect
+from celery_leased_beat.store import Keys, LedgerReader, RollReader, connect
 
 #: For how long a person is kept waiting for one answer.
 TIMEOUT = timedelta(seconds=5)
@@ -32,6 +32,7 @@ class Access:
     settings: Settings
     entries: Mapping[str, Entry]
     ledger: LedgerReader
+    roll: RollReader
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def open_access(app: Celery) -> Iterator[Access]:
         entries = served(app, schedule_for(app), settings).entries
         keys, options = Keys(settings.namespace), settings.transport_options
         with connect(settings.backend_url, options=options, timeout=TIMEOUT, key=keys.lease) as client:
-            yield Access(settings, entries, LedgerReader(client, keys))
+            yield Access(settings, entries, LedgerReader(client, keys), RollReader(client, keys))
     except StoreError as error:
         raise Trouble(_one_line(f"{where}: {error}")) from error
     except LeasedBeatError as error:
