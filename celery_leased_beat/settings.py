@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import durationpy
 
 from celery_leased_beat.errors import SettingsError, SpecError
+from celery_leased_beat.releases import read_release
 from celery_leased_beat.timing import to_duration, to_zone
 
 _ONE_HOST = ("redis", "rediss", "valkey", "valkeys", "unix", "redis+socket", "valkey+socket", "socket")
@@ -51,7 +52,7 @@ class Settings:
     ``backend_url`` is the server of the lease, with its credentials; show it through :func:`safe_url`.
     ``transport_options`` are Celery's for that URL. ``schedule_path`` is the dotted path of a Schedule that is not
     bound to the app. ``marker_ttl`` is how long a task's marker lives after its last use. ``in_worker`` says whether
-    each worker runs a replica by itself.
+    each worker runs a replica by itself. ``version`` is the release of the app: a newer one goes first.
     """
 
     backend_url: str = field(repr=False)
@@ -61,6 +62,7 @@ class Settings:
     marker_ttl: timedelta
     schedule_path: str | None = None
     in_worker: bool = False
+    version: str | None = None
     transport_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -97,6 +99,7 @@ class Settings:
             marker_ttl=_marker_ttl(find("marker_ttl"), visibility_timeout),
             schedule_path=_schedule_path(find("schedule")),
             in_worker=_in_worker(find("in_worker")),
+            version=_version(find("version", "SCHEDULER_VERSION")),
         )
 
 
@@ -232,8 +235,15 @@ def _schedule_path(found: _Found | None) -> str | None:
 
 
 def _in_worker(found: _Found | None) -> bool:
-    if found is None:
-        return False
-    if not isinstance(found.value, bool):
+    if found is not None and not isinstance(found.value, bool):
         raise found.error("True or False is wanted")
-    return found.value
+    return found is not None and bool(found.value)
+
+
+def _version(found: _Found | None) -> str | None:
+    if found is None:
+        return None
+    text = str(found.value).strip() if isinstance(found.value, str | int) else ""  # the float 1.10 would be 1.1
+    if read_release(text) is None:
+        raise found.error('a version that can be newer than another is wanted, such as "1.4.2", or a build\'s number')
+    return text

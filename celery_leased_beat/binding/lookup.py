@@ -1,8 +1,10 @@
 """From an app to its schedule."""
 
+import logging
 from importlib import import_module
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
 
 from celery_leased_beat.binding import registry
 from celery_leased_beat.binding.schedule import Schedule
@@ -10,6 +12,10 @@ from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.schedule import ScheduleBuilder
 from celery_leased_beat.settings import Settings
 from celery_leased_beat.tasks import settings_for
+
+logger = logging.getLogger(__name__)
+
+_NAMES = ("leased_beat_schedule", "LEASED_BEAT_SCHEDULE", "CELERY_LEASED_BEAT_SCHEDULE")
 
 
 def schedule_for(app: Celery, settings: Settings | None = None) -> ScheduleBuilder:
@@ -26,6 +32,19 @@ def schedule_for(app: Celery, settings: Settings | None = None) -> ScheduleBuild
     if bound is not None and bound is not named:
         raise SettingsError(f"leased_beat_schedule is {path!r}, but the app has another Schedule, which is bound to it")
     return named.init_app(app) if isinstance(named, Schedule) else named
+
+
+def _bind_named(sender: Celery, **_: Any) -> None:
+    """Bind what ``leased_beat_schedule`` names when the app imports its modules, so that workers know its tasks."""
+    if any(sender.conf.get(name) for name in _NAMES):
+        try:
+            schedule_for(sender, settings_for(sender, offline=True))
+        except SettingsError as error:  # a beat ends by it, in one line; a worker has other tasks too
+            logger.error("the schedule's tasks are not known here: %s", error)
+
+
+# For all apps, since such an app need not import anything of this package: the ``celery`` command does, for ours.
+signals.import_modules.connect(_bind_named, dispatch_uid="celery_leased_beat.schedule")
 
 
 def _load(path: str) -> ScheduleBuilder:

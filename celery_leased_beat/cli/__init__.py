@@ -11,6 +11,7 @@ from celery.bin.base import handle_preload_options
 
 from celery_leased_beat.cli.add import add
 from celery_leased_beat.cli.audit import audit
+from celery_leased_beat.cli.replicas import replicas
 
 __all__ = ["leased_beat"]
 
@@ -24,3 +25,4 @@ def leased_beat(context: click.Context, **_: Any) -> None:
 
 leased_beat.add_command(add)
 leased_beat.add_command(audit)
+leased_beat.add_command(replicas)

@@ -1,4 +1,4 @@
-"""An audit as people and as programs read it."""
+"""An audit, and the replicas, as people and as programs read them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -30,9 +30,7 @@ _ALWAYS = [str(outcome) for outcome in Outcome] + [str(Gap.MISSING), "doubled"]
 
 def show(audit: Audit, namespace: str, *, no_color: bool = False) -> None:
     """Print a table with a line per entry, then each finding. To anything but a terminal in plain text."""
-    plain = not Console().is_terminal
-    width = ENDLESS if plain else None
-    console = Console(width=width, no_color=no_color or plain, highlight=False, emoji=False, markup=False)
+    console, plain = _console(no_color=no_color)
     console.print(f"{namespace}: {_time(audit.since)} to {_time(audit.until)}, {_record(audit)}")
     if len(audit.entries) == 1:
         console.print(f"{_name(audit.entries[0])}: {_printable(audit.entries[0].description)}")
@@ -43,9 +41,29 @@ def show(audit: Audit, namespace: str, *, no_color: bool = False) -> None:
     console.print(f"missing {audit.missing}, doubled {audit.doubled}", style="green" if audit.clean else "bold red")
 
 
+def show_replicas(namespace: str, headline: str, rows: Sequence[Sequence[str]], no_color: bool) -> None:
+    """Print who holds the lease, and a table with a line per replica."""
+    console, plain = _console(no_color=no_color)
+    console.print(f"{namespace}: {_printable(headline)}")
+    table = Table(box=None if plain else SIMPLE_HEAD, pad_edge=False)
+    for name in ("replica", "lease", "version", "entries", "digest", ""):
+        table.add_column(name)
+    for row in rows:
+        table.add_row(*map(_printable, row))
+    if rows:
+        console.print(table)
+
+
 def to_json(audit: Audit) -> str:
     """Return all that was found as JSON: times as ISO text, durations in seconds."""
     return json.dumps(audit, default=_plain, indent=2)
+
+
+def _console(*, no_color: bool) -> tuple[Console, bool]:
+    """Return where to print, and whether that is in plain text: to anything but a terminal."""
+    plain = not Console().is_terminal
+    width = ENDLESS if plain else None
+    return Console(width=width, no_color=no_color or plain, highlight=False, emoji=False, markup=False), plain
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """Who holds the lease, and what a replica may believe of it. ``Election`` satisfies the engine's ``Trust``."""
 
 from celery_leased_beat.election.election import Election
+from celery_leased_beat.election.presence import Presence, Seen
 from celery_leased_beat.election.waker import Waker
 from celery_leased_beat.election.watch import Move, Sight, Watch
 
-__all__ = ["Election", "Move", "Sight", "Waker", "Watch"]
+__all__ = ["Election", "Move", "Presence", "Seen", "Sight", "Waker", "Watch"]

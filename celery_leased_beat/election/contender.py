@@ -7,10 +7,12 @@ request, the earliest moment at which the lease can have begun.
 
 import logging
 import random
+import time
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import uuid4
 
+from celery_leased_beat.election.presence import Admission
 from celery_leased_beat.election.watch import Move, Sight, Watch
 from celery_leased_beat.engine import Term
 from celery_leased_beat.store import Held, Lease, boottime
@@ -39,11 +41,15 @@ class _Attempt:
 
 
 class Contender:
-    """Tries for one lease; ``trusted_for`` is how long a holder trusts one renewal."""
+    """Tries for one lease; ``trusted_for`` is how long a holder trusts one renewal.
 
-    def __init__(self, lease: Lease, replica: str, *, trusted_for: timedelta) -> None:
+    ``admission`` says whether a lease that could be taken is this replica's to take.
+    """
+
+    def __init__(self, lease: Lease, replica: str, admission: Admission, *, trusted_for: timedelta) -> None:
         self._lease = lease
         self._replica = replica
+        self._admission = admission
         self._trusted_for = trusted_for
         self._watch = Watch()
         self._attempt = _Attempt()
@@ -63,17 +69,27 @@ class Contender:
         return self._attempt.token if self._attempt.sent is not None else None
 
     def _begin(self, attempt: _Attempt) -> Held | None:
-        self._lease.wait_for_wake(LOOK * random.uniform(0.7, 1.0))
+        self._wait(LOOK * random.uniform(0.7, 1.0))
         seen = self._lease.observe()
         move = self._watch.look(Sight(seen.value, seen.listed, seen.term, boottime()))
         if seen.value is not None:
             self._watch.note_term(seen.term, own=False)
         if move is Move.WAIT:
+            self._admission.stand_by(held=seen.value is not None)
+            return None
+        dead = seen.holder.term if seen.holder else 0
+        if not self._admission.admits(dead=dead, rescues=self._watch.knows_more(seen.term)):
             return None
         attempt.sent = boottime()
         if move is Move.REPLACE and seen.value is not None:
             return self._lease.replace(attempt.token, self._replica, seen.value)
         return self._lease.acquire(attempt.token, self._replica)
+
+    def _wait(self, seconds: float) -> None:
+        if self._admission.leaves_wake:
+            time.sleep(seconds)
+        else:
+            self._lease.wait_for_wake(seconds)
 
     def _term_of(self, held: Held, token: str) -> Term:
         watch = self._watch

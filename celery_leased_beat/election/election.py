@@ -2,7 +2,7 @@
 
 ============  =================================================================================================
 standby       looks at the lease a few times a second; takes it when it is free, or replaces a dead holder's
-holder        renews it every third of its TTL, for as long as the engine makes progress
+holder        renews it every third of its TTL, for as long as the engine makes progress, and looks for a newer release
 cooling       gave the lease up for want of progress; lets the others try first
 stopped       released what it held, for good
 ============  =================================================================================================
@@ -13,7 +13,8 @@ connection itself breaks, trust ends until a renewal over a new one has succeede
 each publish. Only this thread talks to the server about the lease, over one connection of its own.
 
 What can fail: no answer (tried again soon, with the same token until the answer is known), another holder (standby with
-a new token), no progress of the engine for a whole TTL (the lease is given up).
+a new token), no progress of the engine for a whole TTL (the lease is given up). A holder that finds a newer release on
+the roll releases the lease as it does at a stop, and stands by; see ``precedence``.
 """
 
 import logging
@@ -24,6 +25,7 @@ from datetime import timedelta
 
 from celery_leased_beat.election.belief import MARGIN, Belief
 from celery_leased_beat.election.contender import Contender, Won
+from celery_leased_beat.election.presence import LOOK_FOR_NEWER, Presence
 from celery_leased_beat.election.waker import Waker
 from celery_leased_beat.engine import Term
 from celery_leased_beat.errors import StoreError
@@ -33,24 +35,31 @@ logger = logging.getLogger(__name__)
 
 #: The longest wait between two tries of a server that gives no answer (seconds).
 RETRY = 1.0
+#: For how many TTLs a replica that gave the lease up asks no older release for it: what was wrong may last.
+REST = 10
 
 
 class Election:
     """Competes for one lease; satisfies the engine's ``Trust``.
 
     ``replica`` says who this is, for people. ``on_change`` is called, in this object's thread, when the term or the
-    trust in it has changed.
+    trust in it has changed. ``presence`` is what the other replicas know of this one.
     """
 
-    def __init__(self, lease: Lease, replica: str, *, ttl: timedelta, on_change: Callable[[], None]) -> None:
+    def __init__(
+        self, lease: Lease, replica: str, presence: Presence, *, ttl: timedelta, on_change: Callable[[], None]
+    ) -> None:
         self._lease = lease
         self._replica = replica
+        self._presence = presence
         self._ttl = ttl.total_seconds()
         self._on_change = on_change
         self._waker = Waker()
-        self._contender = Contender(lease, replica, trusted_for=ttl * (1 - MARGIN))
+        self._contender = Contender(lease, replica, presence, trusted_for=ttl * (1 - MARGIN))
         self._belief = Belief(self._ttl)
         self._progress_at = 0.0
+        self._handover_from = 0.0
+        self._served = False
         self._cooling_until = 0.0
         self._stopping = False
         self._silent = False
@@ -83,6 +92,7 @@ class Election:
     def progressed(self) -> None:
         """Note that work goes on."""
         self._progress_at = boottime()
+        self._served = True
 
     # What follows runs in the thread.
 
@@ -98,6 +108,7 @@ class Election:
                 self._waker.wait(RETRY)
             finally:
                 self._belief.end()
+        self._presence.leave()
         self._lease.close()
 
     def _cool(self) -> None:
@@ -121,21 +132,53 @@ class Election:
         return None
 
     def _hold(self, term: Term, sent: float) -> None:
-        """Keep ``term`` until it is lost, given up or released."""
+        """Keep ``term`` until it is lost, given up, handed over or released."""
         logger.info("elected: %s holds the lease, term %s", self._replica, term.number, extra={"term": term.number})
-        self.progressed()
+        self._served = False
+        self._handover_from = boottime() + term.settling.total_seconds()
+        self._progress_at = boottime()
         pause: float | None = self._believe(term, sent)
         while pause is not None:
-            if self._lease.wait(pause, self._waker):
-                self._doubt("its connection broke")
-            self._waker.clear()
-            if self._stopping:
-                self._release(term.token)
-                return
-            if self._stuck():
-                self._give_up(term)
+            renew_at = boottime() + pause
+            if not self._keep_until(renew_at, term):
                 return
             pause = self._renew(term)
+
+    def _keep_until(self, renew_at: float, term: Term) -> bool:
+        """Wait until the lease is to be renewed; return False where it was released instead."""
+        while True:
+            left = max(0.0, renew_at - boottime())
+            broke = self._lease.wait(min(left, LOOK_FOR_NEWER), self._waker)
+            if broke:
+                self._doubt("its connection broke")
+            rung = self._waker.clear()
+            if self._stopping:
+                self._presence.leave()  # first, or older ones would stand back for it
+                self._release(term.token)
+                return False
+            if self._stuck():
+                self._give_up(term)
+                return False
+            if self._lease.connected and self._hand_over(term):
+                return False
+            if broke or rung or boottime() >= renew_at:
+                return True
+
+    def _hand_over(self, term: Term) -> bool:
+        """Release the lease where a newer release waits for it, and this term has done its part."""
+        try:
+            newer = self._presence.attend(term.number)
+        except StoreError as error:
+            if not self._lease.connected:
+                self._doubt(str(error))
+                self._waker.wake()
+            return False
+        if not newer or not self._served or boottime() < self._handover_from:
+            return False
+        self._release(term.token)
+        name = f"{newer[0].replica}, release {newer[0].release}"
+        logger.info("handed the lease of term %s over: %s is newer", term.number, name, extra={"term": term.number})
+        return True
 
     def _renew(self, term: Term) -> float | None:
         """Renew the lease; return the seconds until the next try, None where the lease is lost."""
@@ -154,7 +197,7 @@ class Election:
     def _believe(self, term: Term, sent: float) -> float:
         """Trust ``term`` on the answer to a request of the time ``sent``; return the seconds until the next renewal."""
         if self._belief.renew(term, sent):
-            self.progressed()
+            self._progress_at = boottime()
             self._on_change()
         return max(0.0, sent + self._ttl / 3 * random.uniform(0.9, 1.0) - boottime())
 
@@ -167,6 +210,7 @@ class Election:
 
     def _give_up(self, term: Term) -> None:
         self._belief.end()
+        self._presence.rest(REST * self._ttl)
         self._release(term.token)
         self._cooling_until = boottime() + self._ttl / 3
         logger.warning(

@@ -26,11 +26,13 @@ class Waker:
         with suppress(OSError):
             self._writer.send(b"\0")
 
-    def clear(self) -> None:
-        """Forget all rings so far."""
+    def clear(self) -> bool:
+        """Forget all rings so far; return whether there were any."""
+        rung = False
         with suppress(OSError):
             while self._reader.recv(4096):
-                pass
+                rung = True
+        return rung
 
     def wait(self, seconds: float) -> None:
         """Wait until rung, for ``seconds`` at most, and forget the ring."""

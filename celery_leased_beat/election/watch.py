@@ -57,6 +57,10 @@ class Watch:
         self._lost_at = None
         return self._held(sight.value, sight)
 
+    def knows_more(self, term: int) -> bool:
+        """Return whether the server lost what this replica, the last holder, remembers: ``term`` is its last one."""
+        return self.last_holder and term < self.highest_term
+
     def note_term(self, term: int, *, own: bool) -> None:
         """Remember that ``term`` was somebody's; the last holder is whoever had the highest."""
         if term > self.highest_term:
@@ -65,7 +69,7 @@ class Watch:
 
     def _free(self, sight: Sight) -> Move:
         lost_data = sight.term < self.highest_term
-        if not lost_data or self.last_holder:
+        if not lost_data or self.knows_more(sight.term):
             return Move.ACQUIRE
         if self._lost_at is None:
             self._lost_at = sight.at

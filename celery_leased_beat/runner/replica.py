@@ -10,19 +10,25 @@ import os
 import socket
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 from celery import Celery
 
+from celery_leased_beat.binding.outline import Outline
 from celery_leased_beat.binding.served import Served
-from celery_leased_beat.election import Election, Waker
+from celery_leased_beat.election import Election, Presence, Waker
 from celery_leased_beat.engine import Engine
 from celery_leased_beat.errors import StoreError
 from celery_leased_beat.publisher import Publisher
+from celery_leased_beat.runner.comparison import Comparison
 from celery_leased_beat.settings import Settings
 from celery_leased_beat.store import (
     Keys,
     Lease,
     Ledger,
+    Member,
+    Roll,
+    RollReader,
     ServerClock,
     connect,
     dedicated,
@@ -56,7 +62,13 @@ class Replica:
             settings.backend_url, options=settings.transport_options, timeout=ttl / 3, key=keys.lease
         )
         lease = Lease(lease_client, keys, ttl, self._clock)
-        self.election = Election(lease, replica, ttl=ttl, on_change=self.waker.wake)
+        outline = Outline.of(served.entries.values())
+        own = Member(
+            uuid4().hex, replica, 0 if served.empty else len(served.entries), outline.digest, settings.version or ""
+        )
+        self._presence = Presence(Roll(lease_client, keys, self._clock), own, outline.text)
+        self._comparison = Comparison(outline, RollReader(client, keys))
+        self.election = Election(lease, replica, self._presence, ttl=ttl, on_change=self.waker.wake)
         self._publisher = Publisher(app, settings.namespace)
         ledger = Ledger(client, keys, self._clock, replica=replica)
         entries = served.entries.values()
@@ -70,17 +82,17 @@ class Replica:
         self._eviction_known = False
 
     def start(self) -> None:
-        """Say what is wrong with what is served, and begin to compete; an empty schedule never does."""
+        """Say what is wrong with what is served, and begin to compete, or with an empty schedule to stand by."""
         self._served.report()
         if self._served.empty:
             logger.warning("the schedule is empty: this replica never takes the lease")
-        else:
-            self.election.start()
+        self.election.start()
 
     def turn(self, longest: float) -> None:
         """Run one turn of the engine and wait until there is more to do, for ``longest`` seconds at most."""
         seconds = min(longest, self._longest, self._turn())
         self._compare_clocks()
+        self._comparison.look(self._presence.seen)
         self._warn_of_eviction()
         self.waker.wait(seconds)
 

@@ -11,6 +11,7 @@ from typing import Self
 from celery import Celery
 
 from celery_leased_beat.binding import schedule_for, settings_for
+from celery_leased_beat.binding.outline import Outline
 from celery_leased_beat.binding.served import served
 from celery_leased_beat.runner.replica import Replica
 from celery_leased_beat.schedule import Entry, ScheduleBuilder
@@ -50,6 +51,8 @@ class Runner:
             "namespace": settings.namespace,
             "lease ttl": f"{settings.lease_ttl.total_seconds():g} s",
             "timezone": str(settings.timezone),
+            "digest": Outline.of(self._served.entries.values()).digest,
+            **({"version": settings.version} if settings.version else {}),
             "entries": f"{len(self._served.entries)}" + (f", {broken} more cannot be served" if broken else ""),
         }
 

@@ -1,4 +1,4 @@
-"""What is kept in Valkey: the lease, the ledger, the markers and the fan-out records."""
+"""What is kept in Valkey: the lease, the roll of replicas, the ledger, the markers and the fan-out records."""
 
 from celery_leased_beat.store.client import connect, dedicated
 from celery_leased_beat.store.clock import ServerClock, boottime
@@ -11,6 +11,7 @@ from celery_leased_beat.store.lease import Lease
 from celery_leased_beat.store.ledger import Ledger
 from celery_leased_beat.store.marker import Markers, MarkerVerdict, Start
 from celery_leased_beat.store.observation import Held, Holder, Observation
+from celery_leased_beat.store.roll import Member, Roll, RollReader
 from celery_leased_beat.store.snapshot import LedgerReader, Snapshot
 
 __all__ = [
@@ -25,8 +26,11 @@ __all__ = [
     "LedgerReader",
     "MarkerVerdict",
     "Markers",
+    "Member",
     "Observation",
     "Record",
+    "Roll",
+    "RollReader",
     "ServerClock",
     "Snapshot",
     "Start",

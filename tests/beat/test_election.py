@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from redis.exceptions import ResponseError
 
-from celery_leased_beat.election import Election
+from celery_leased_beat.election import Election, Presence
 from celery_leased_beat.election.contender import LOOK, Contender
 from celery_leased_beat.engine import Term
 from celery_leased_beat.errors import StoreError
-from celery_leased_beat.store import Keys, Lease, ServerClock, boottime, dedicated
+from celery_leased_beat.store import Keys, Lease, Member, Roll, ServerClock, boottime, dedicated
 from examples.valkey import Server
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import holds_for, wait_until
@@ -46,12 +47,14 @@ class BrokenLease(Lease):
 class Replica:
     """One election, with an engine that makes progress unless told otherwise."""
 
-    def __init__(self, url: str, namespace: str, name: str, ttl: timedelta = TTL) -> None:
-        clock = ServerClock()
-        self.lease = lease = BrokenLease(dedicated(url, timeout=TTL / 3), Keys(namespace), ttl, clock)
+    def __init__(self, url: str, namespace: str, name: str, ttl: timedelta = TTL, **own: Any) -> None:
+        clock, connection = ServerClock(), dedicated(url, timeout=TTL / 3)
+        self.lease = lease = BrokenLease(connection, Keys(namespace), ttl, clock)
+        member = Member(**{"id": uuid4().hex, "replica": name, "entries": 1, "digest": "one"} | own)
+        self.presence = Presence(Roll(connection, Keys(namespace), clock), member)
         self.changes: list[Term | None] = []
         self.busy = True
-        self.election = Election(lease, name, ttl=ttl, on_change=self._note)
+        self.election = Election(lease, name, self.presence, ttl=ttl, on_change=self._note)
         self.election.start()
 
     def _note(self) -> None:
@@ -76,8 +79,8 @@ class Replica:
 def compete(server_url: str, namespace: str) -> Iterator[Callable[..., Replica]]:
     replicas: list[Replica] = []
 
-    def compete(name: str = "a:1", url: str = server_url, ttl: timedelta = TTL) -> Replica:
-        replicas.append(Replica(url, namespace, name, ttl))
+    def compete(name: str = "a:1", url: str = server_url, ttl: timedelta = TTL, **own: Any) -> Replica:
+        replicas.append(Replica(url, namespace, name, ttl, **own))
         return replicas[-1]
 
     yield compete
@@ -88,6 +91,20 @@ def compete(server_url: str, namespace: str) -> Iterator[Callable[..., Replica]]
 @pytest.fixture
 def keys(namespace: str) -> Keys:
     return Keys(namespace)
+
+
+@pytest.fixture
+def present(server_url: str, keys: Keys) -> Iterator[Callable[[str, str], Presence]]:
+    """Puts a replica of a release on the roll, without an election."""
+    opened = []
+
+    def present(name: str, release: str) -> Presence:
+        opened.append(dedicated(server_url, timeout=TTL))
+        return Presence(Roll(opened[-1], keys, ServerClock()), Member(name, name, 1, "one", release))
+
+    yield present
+    for connection in opened:
+        connection.close()
 
 
 def elect(*replicas: Replica) -> Replica:
@@ -207,7 +224,7 @@ def test_a_server_out_of_reach_is_told_once(compete, caplog):
     assert ["cannot be looked at" in message for message in caplog.messages] == [True]
 
 
-def test_standbys_write_nothing_and_do_not_look_in_step(compete, client, keys, namespace, server_url, caplog):
+def test_standbys_log_nothing_and_do_not_look_in_step(compete, present, keys, server_url, caplog):
     caplog.set_level("INFO", logger="celery_leased_beat")
     elect(compete("a:1"))
     caplog.clear()
@@ -218,7 +235,7 @@ def test_standbys_write_nothing_and_do_not_look_in_step(compete, client, keys, n
             waits.append(seconds)
 
     lease = Hasty(dedicated(server_url, timeout=TTL / 3), keys, TTL, ServerClock())
-    contender = Contender(lease, "b:1", trusted_for=TTL)
+    contender = Contender(lease, "b:1", present("b:1", ""), trusted_for=TTL)
     assert not any(contender.attempt() for _ in range(50))
     lease.close()
     assert max(waits) <= LOOK
@@ -302,3 +319,107 @@ def test_two_replicas_with_the_same_host_and_pid_are_two(compete):
     replicas = [compete("same:1"), compete("same:1")]
     elect(*replicas)
     holds_for(lambda: sum(replica.holds() for replica in replicas) <= 1, "one holder", TTL.total_seconds())
+
+
+# -- releases --------------------------------------------------------------------------------------------------------
+
+
+def test_a_holder_hands_over_to_a_newer_release_and_stands_by(compete, caplog):
+    caplog.set_level("INFO", logger="celery_leased_beat")
+    old = compete("a:1", release="1.9")
+    term = elect(old).term
+    new = compete("b:1", release="1.10")
+    wait_until(lambda: new.holds() and not old.holds(), "the newer release holds", SOON)
+    assert new.term.number > term.number
+    holds_for(lambda: new.holds() and not old.holds(), "no snatching back", 2 * TTL.total_seconds())
+    assert caplog.text.count("handed the lease of term") == 1
+
+
+def test_a_holder_without_a_release_hands_over_to_one_with_any(compete):
+    old = compete("a:1")
+    elect(old)
+    new = compete("b:1", release="1")
+    wait_until(lambda: new.holds() and not old.holds(), "the one with a release holds", SOON)
+
+
+@pytest.mark.parametrize("releases", [("2.0", "2.0"), ("2.0", "2"), ("2.0", "1.9"), ("2.0", ""), ("", "")])
+def test_a_holder_keeps_its_lease_against_its_own_release_and_older_ones(compete, releases):
+    first, second = releases
+    holder = compete("a:1", release=first)
+    elect(holder)
+    other = compete("b:1", release=second)
+    holds_for(lambda: holder.holds() and not other.holds(), "the same holder", 2 * TTL.total_seconds())
+
+
+def test_of_several_newer_releases_the_newest_comes_to_hold(compete):
+    old, newer, newest = (compete(f"{release}:1", release=release) for release in ("1", "2", "3"))
+    wait_until(lambda: newest.holds() and not (old.holds() or newer.holds()), "the newest holds", SOON)
+
+
+def test_an_older_one_leads_when_the_newer_one_stops_and_when_it_dies(compete, client, keys, server):
+    with Proxy(server.port) as proxy:
+        old, new = compete("a:1", release="1"), compete("b:1", release="2")
+        wait_until(lambda: new.holds() and not old.holds(), "the newer release holds", SOON)
+        assert new.stop()
+        wait_until(old.holds, "the older one leads where no newer one lives", SOON)
+        dying = compete("c:1", url=proxy.url, release="3")
+        wait_until(lambda: dying.holds() and not old.holds(), "the newest release holds", SOON)
+        proxy.freeze()
+        client.execute_command("CLIENT", "KILL", "ID", client.get(keys.lease).split(" ")[2])
+        wait_until(old.holds, "the older one leads where the newest one died", SOON)
+
+
+def test_a_newer_one_that_leaves_a_free_lease_alone_is_passed_over(compete, client, keys, caplog):
+    old = compete("a:1", release="1")
+    elect(old)
+    for _ in range(300):  # a newer release that says that it is there, and does nothing else
+        milliseconds = int(client.time()[0]) * 1000
+        client.hset(keys.replicas, "idle", f"{milliseconds} 1 two 2.0 0 1 idle:1")
+        if "lay free though idle:1, release 2.0" in caplog.text:
+            break
+        old.holds()
+        client.pexpire(keys.replicas, 5000)
+        holds_for(lambda: True, "time", 0.05)
+    wait_until(old.holds, "the older one leads again", SOON)
+    client.hset(keys.replicas, "idle", f"{int(client.time()[0]) * 1000} 1 two 2.0 0 1 idle:1")
+    holds_for(old.holds, "the older one keeps the lease", 1.0)
+
+
+def test_a_replica_that_gave_the_lease_up_asks_nobody_to_hand_it_over(compete, caplog):
+    old, stuck = compete("a:1", release="1"), compete("b:1", release="2")
+    wait_until(lambda: not old.holds() and stuck.holds(), "the newer release holds", SOON)
+    stuck.busy = False
+    wait_until(old.holds, "the older one holds", SOON)
+    wait_until(lambda: old.holds() and any(not one.ready for one in old.presence.seen.others), "it rests", SOON)
+    holds_for(lambda: old.holds() and not stuck.holds(), "the older one goes on", TTL.total_seconds())
+
+
+def test_the_last_holder_rescues_what_a_server_has_lost_before_it_stands_back(present):
+    old, new = present("a", "1"), present("b", "2")
+    assert new.admits()
+    assert not old.admits()
+    assert old.admits(rescues=True)
+
+
+def test_the_death_of_a_newer_holder_keeps_no_older_one_waiting(present):
+    old, new = present("a", "1"), present("b", "2")
+    new.attend(7)
+    assert not old.admits()
+    assert old.admits(dead=7)
+
+
+def test_a_replica_without_entries_never_takes_the_lease_and_is_on_the_roll(compete, client, keys):
+    empty = compete("a:1", entries=0, release="9")
+    wait_until(lambda: client.exists(keys.replicas), "it is on the roll", SOON)
+    holds_for(lambda: not empty.holds() and not client.exists(keys.lease), "a free lease", TTL.total_seconds())
+    other = compete("b:1", release="1")
+    elect(other)
+    holds_for(lambda: other.holds() and not empty.holds(), "the one with entries holds", TTL.total_seconds())
+
+
+def test_who_stops_is_off_the_roll(compete, client, keys):
+    first, second = compete("a:1"), compete("b:1")
+    elect(first, second)
+    wait_until(lambda: client.hlen(keys.replicas) == 2, "two on the roll", SOON)
+    first.stop()
+    assert client.hlen(keys.replicas) == 1

@@ -14,7 +14,7 @@ from celery import Celery
 
 from celery_leased_beat import Runner, Schedule
 from celery_leased_beat.timing import Every
-from tests.nodes.waiting import wait_until
+from tests.nodes.waiting import holds_for, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,7 +53,9 @@ def test_an_empty_schedule_never_takes_the_lease(server_url, namespace, client, 
     Schedule(app)
     with Runner(app):
         wait_until(lambda: "the schedule is empty" in caplog.text, "it says so")
-    assert client.keys("*") == []
+        wait_until(lambda: client.exists(f"clb:{{{namespace}}}:replicas"), "the others know of it")
+        holds_for(lambda: not client.exists(f"clb:{{{namespace}}}:lease"), "a free lease", 1.0)
+    assert not client.exists(f"clb:{{{namespace}}}:replicas")
 
 
 class Unready(Every):

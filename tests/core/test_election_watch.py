@@ -97,3 +97,12 @@ def test_the_last_holder_is_whoever_had_the_highest_term():
     assert not watch.last_holder
     watch.note_term(3, own=True)
     assert not watch.last_holder
+
+
+def test_the_last_holder_knows_more_than_a_server_that_lost_its_data():
+    watch = Watch()
+    watch.note_term(7, own=True)
+    assert watch.knows_more(0)
+    assert not watch.knows_more(7)
+    watch.note_term(8, own=False)
+    assert not watch.knows_more(0)

@@ -280,3 +280,18 @@ def test_an_app_that_refuses_json_is_told_so(accepted: Any) -> None:
     app = Celery("shop", broker=BROKER, set_as_current=False, accept_content=accepted)
     with pytest.raises(SettingsError, match="accept_content"):
         settings_for(app)
+
+
+# -- the release -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["1.4.2", 412, "v2", "2026.07.01-3", "2.0rc1", " 1.0 "])
+def test_a_version_is_one_that_can_be_newer_than_another(value: Any) -> None:
+    assert read(leased_beat_version=value).version == str(value).strip()
+    assert read({"SCHEDULER_VERSION": str(value)}).version == str(value).strip()
+    assert read().version is None
+
+
+@pytest.mark.parametrize("value", ["a3f09c1", "main", "", True, 1.1, ["1"], "1 2"])
+def test_a_version_that_has_no_order_is_refused_by_name(value: Any) -> None:
+    assert refusal(leased_beat_version=value).startswith(f"leased_beat_version is {value!r}: ")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 #: What may go wrong for replicas, their lease, and what they ask of Valkey and the broker.
 OF_REPLICAS = frozenset({
-    "a replica crashes", "a replica is paused", "the lease is deleted", "the lease is stolen",
+    "a replica crashes", "a replica is paused", "a lease is handed over", "the lease is deleted", "the lease is stolen",
     "a reply is lost", "a request is lost", "a publish is confirmed late", "a publish fails",
 })  # fmt: skip
 #: What may go wrong for workers and their messages.

@@ -22,7 +22,7 @@ from tests.model.explore import silence
 from tests.model.kept import Kept
 from tests.model.laws import Law, Violation
 from tests.model.outside import Connection, fresh_ids_from
-from tests.model.parts import NAMESPACE, REPLICA, TOKEN
+from tests.model.parts import NAMESPACE, REPLICA, TOKEN, Unopposed
 from tests.model.programs import Renewal, Tried, Try
 from tests.model.scripts import Scripts
 from tests.model.search import Found, Search, Step
@@ -55,7 +55,7 @@ class Elections:
         self._beliefs = Kept(timed=True)
         self._terms: dict[int, Term] = {}
         with border.replay((), TOKEN):
-            contender = Contender(self._lease, REPLICA, trusted_for=TTL * (1 - MARGIN))
+            contender = Contender(self._lease, REPLICA, Unopposed(), trusted_for=TTL * (1 - MARGIN))
         self._new = (self._contenders.keep(contender), self._beliefs.keep(Belief(TTL.total_seconds())))
         candidates = tuple(Candidate(*self._new, client=number + 1) for number in range(replicas))
         server = self._server.changed(0, "SET", self._keys.term, f"{LAST_TERM} run - -")

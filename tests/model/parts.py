@@ -41,6 +41,18 @@ class BodyFailed(Exception):
     """What a body raises."""
 
 
+class Unopposed:
+    """The admission of a replica that competes with others of its release."""
+
+    __slots__ = ()
+    leaves_wake = False
+
+    def stand_by(self, *, held: bool) -> None: ...
+
+    def admits(self, *, dead: int, rescues: bool) -> bool:
+        return True
+
+
 class Parts:
     """The parts of all replicas and workers. The one entry, due every hour, is a job, or an event with listeners."""
 
@@ -60,7 +72,9 @@ class Parts:
         self.new_engine = self.engines.keep(Engine([self.entry], self.ledger, publisher, trust, namespace=NAMESPACE))
         self.contenders = Kept(self.lease)
         with border.replay((), TOKEN):
-            self.new_contender = self.contenders.keep(Contender(self.lease, REPLICA, trusted_for=TTL * (1 - MARGIN)))
+            self.new_contender = self.contenders.keep(
+                Contender(self.lease, REPLICA, Unopposed(), trusted_for=TTL * (1 - MARGIN))
+            )
 
     def _app(self, options: dict[str, Any]) -> Celery:
         app = Celery("model", broker="memory://", set_as_current=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from celery_leased_beat.engine import Term
 from tests.model.border import LOST, Ended, Request
 from tests.model.bounds import CLOCK_AHEAD
+from tests.model.candidates import Release
 from tests.model.laws import Law
 from tests.model.parts import TOKEN
 from tests.model.programs import Renewal, Try, Turn
@@ -20,7 +21,7 @@ def replica_steps(world: World, state: State, at: int) -> Iterator[Step[State]]:
     """Yield what the replica ``at`` may do next, the ordinary course first."""
     replica, others = state.replicas[at], (*state.replicas[:at], *state.replicas[at + 1 :])
     elect = _try if replica.term == NONE else _renew
-    for ways in (elect, _turn, _fail):
+    for ways in (elect, _turn, _fail, _hand_over):
         for label, after, changed in ways(world, state, replica):
             if after is not state or changed != replica:
                 after = after._replace(replicas=tuple(sorted((*others, changed))))
@@ -119,6 +120,16 @@ def _fail(world: World, state: State, replica: Replica) -> Iterator[Change]:
         yield "crashes and is started again", spent(state), world.new_replica
     if replica.trusted and world.may(state, "a replica is paused"):
         yield "is paused, or cut off, until its trust is over", spent(state), replica._replace(trusted=False)
+
+
+def _hand_over(world: World, state: State, replica: Replica) -> Iterator[Change]:
+    """A trusted holder releases its lease, wherever its engine is, and goes on as a standby."""
+    if replica.trusted and world.may(state, "a lease is handed over"):
+        thread = world.threads.begin(Release(world.parts.lease, world.terms[replica.term].token))
+        release = world.threads.point(thread).content
+        done = world.outcome(state.server, world.now(state.hour, state.minute), release)
+        stands_by = replica._replace(term=NONE, trusted=False)
+        yield "hands the lease over", spent(state._replace(server=done.server)), stands_by
 
 
 def _name(world: World, point: Request) -> str:

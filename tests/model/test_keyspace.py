@@ -79,8 +79,8 @@ def _comparable(script: str, reply: Any) -> Any:
     answer = reply[2:]
     if script == "acquire" and answer:
         answer[2] = "the uptime"
-    if script == "intents":
-        answer = [dict(zip(answer[0][::2], answer[0][1::2], strict=True))]
+    if script in ("intents", "attend"):
+        answer = [*answer[:-1], dict(zip(answer[-1][::2], answer[-1][1::2], strict=True))]
     return answer
 
 
@@ -95,8 +95,9 @@ class Calls:
 
     def any(self) -> None:
         self.pick([
-            self.acquire, self.renew, self.release, self.load, self.claim, self.claim, self.claim, self.commit,
-            self.keep, self.abandon, self.start, self.start, self.mark, self.mark, self.fanout, self.sent, self.tamper,
+            self.acquire, self.renew, self.release, self.attend, self.load, self.claim, self.claim, self.claim,
+            self.commit, self.keep, self.abandon, self.start, self.start, self.mark, self.mark,
+            self.fanout, self.sent, self.tamper,
         ])()  # fmt: skip
 
     def acquire(self) -> None:
@@ -110,6 +111,10 @@ class Calls:
 
     def release(self) -> None:
         self.both.run("release", [self.keys.lease, self.keys.wake], self.pick(TOKENS), self.pick([0, 60_000]))
+
+    def attend(self) -> None:
+        keys = [self.keys.replicas, self.keys.schedule(self.pick(["digest 1", "digest 2"]))]
+        self.both.run("attend", keys, self.pick(TOKENS), self.pick(["a record", "another"]), 60_000, 60_000)
 
     def load(self) -> None:
         token, keys = self.pick(TOKENS), self.keys
@@ -165,7 +170,8 @@ class Calls:
 
     def tamper(self) -> None:
         keys = self.keys
-        key = self.pick([keys.lease, keys.term, keys.state, keys.intents, keys.history, *map(keys.marker, TASKS)])
+        key = self.pick([keys.lease, keys.term, keys.state, keys.intents, keys.history, keys.replicas,
+                         keys.schedule("digest 1"), *map(keys.marker, TASKS)])  # fmt: skip
         self.both.tamper("DEL", key)
         if self.whole(1, 5) == 1:
             self.both.tamper("SET", key, "not what it was")

@@ -32,6 +32,8 @@ app.conf.update(
 if options.backend:
     app.conf.update(leased_beat_backend=options.backend, leased_beat_lease_ttl=options.ttl)
 app.conf.leased_beat_in_worker = options.in_worker
+if options.version:
+    app.conf.leased_beat_version = options.version
 
 events = Events(app)
 schedule = Schedule(app)

@@ -19,7 +19,10 @@ from celery_leased_beat.store import (
     LedgerReader,
     Markers,
     MarkerVerdict,
+    Member,
     Observation,
+    Roll,
+    RollReader,
     ServerClock,
     Snapshot,
     Start,
@@ -30,6 +33,7 @@ from celery_leased_beat.store import (
 TTL = timedelta(seconds=3)
 REPLICA = "host:1:test"
 ENTRY = EntryKey("entry", "every 1000")
+MEMBER = Member("id", REPLICA, 1, "digest", "1.0")
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,8 @@ class Store:
         self.clock = clock
         self.lease = Lease(self.connection, keys, TTL, clock)
         self.ledger = Ledger(self.client, keys, clock, replica=REPLICA)
+        self.roll = Roll(self.connection, keys, clock)
+        self.roll_reader = RollReader(self.client, keys)
         self.markers = Markers(self.client, keys)
         self.fanouts = Fanouts(self.client, keys)
         self.reader = LedgerReader(self.client, keys)
@@ -89,6 +95,7 @@ class Store:
             "acquire": Call(lambda: lease.acquire(term.token, REPLICA), lambda got: isinstance(got, Held)),
             "renew": Call(lambda: lease.renew(term.token, REPLICA), lambda got: isinstance(got, Held)),
             "observe": Call(lease.observe, lambda got: isinstance(got, Observation) and got.value),
+            "attend": Call(lambda: self.roll.attend(MEMBER, "{}"), lambda got: got == ()),
             "wait": Call(lambda: lease.wait_for_wake(0.01), lambda got: got is False),
             "load": Call(lambda: ledger.load(term, [ENTRY], {}, resume=False), lambda got: ENTRY in got.positions),
             "claim": Call(self._claim, lambda got: got == [Verdict.CLAIMED]),
@@ -104,6 +111,9 @@ class Store:
             "fan out": Call(lambda: self.fanouts.begin("id", ["one"]), lambda got: isinstance(got, Fanout)),
             "sent": Call(lambda: self.fanouts.sent("id", "one"), lambda got: got is None),
             "read": Call(lambda: self.reader.snapshot([ENTRY], _moment()), lambda got: isinstance(got, Snapshot)),
+            "roll": Call(self.roll_reader.members, lambda got: got in ((), (MEMBER,))),
+            "outline": Call(lambda: self.roll_reader.outline(MEMBER.digest), lambda got: got in (None, "{}")),
+            "leave": Call(lambda: self.roll.leave(MEMBER), lambda got: got is None),
             "release": Call(lambda: lease.release(term.token), lambda got: got is True),
         }
 

@@ -268,6 +268,19 @@ def test_a_schedule_may_be_named_by_its_path(shop: list[Any]) -> None:
         schedule_for(bound)
 
 
+def test_a_worker_knows_the_tasks_of_a_schedule_that_is_named_by_its_path(shop: list[Any]) -> None:
+    app = new_app(leased_beat_schedule="shop_package.jobs.schedule")
+    sys.modules["shop_package.jobs"].schedule = Schedule().job("shop.report", "@daily", print)  # type: ignore[attr-defined]
+    app.loader.import_default_modules()
+    assert ours(app) == {"job:shop.report"}
+    assert "celery_leased_beat.worker:RunnerStep" in app.steps["worker"]
+
+
+def test_a_path_that_leads_nowhere_is_said_where_the_app_imports_its_modules(caplog: pytest.LogCaptureFixture) -> None:
+    new_app(leased_beat_schedule="no.such.module").loader.import_default_modules()
+    assert "no.such.module" in caplog.text
+
+
 @pytest.mark.parametrize("path", ["no.such.module", "shop_package.jobs.nothing"])
 def test_a_path_that_leads_nowhere_is_an_error(shop: list[Any], path: str) -> None:
     with pytest.raises(SettingsError, match=path):

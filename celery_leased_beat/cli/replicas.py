@@ -1,0 +1,60 @@
+"""``celery -A app leased-beat replicas``: who holds the lease, who stands by, and with what schedule."""
+
+import json
+from dataclasses import asdict
+
+import click
+from celery.bin.base import CeleryCommand
+
+from celery_leased_beat.binding.outline import Outline
+from celery_leased_beat.cli.access import open_access
+from celery_leased_beat.store import Holder, Member
+
+
+@click.command(cls=CeleryCommand)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.pass_context
+def replicas(context: click.Context, as_json: bool) -> None:
+    """Tell which replicas compete for the lease, who has it, and whether their schedules are the same.
+
+    Ends with status 1 where nobody holds the lease or the replicas' schedules differ, and with 2 where that could not
+    be told.
+    """
+    with open_access(context.obj.app) as access:
+        members = access.roll.members()
+        value, remaining = access.roll.lease()
+        digest = Outline.of(access.entries.values()).digest
+        namespace = access.settings.namespace
+    holder = Holder.parse(value) if value else None
+    seconds = remaining.total_seconds()
+    if as_json:
+        lease = {"replica": holder.replica, "term": holder.term, "remaining": seconds} if holder else None
+        found = {"lease": lease, "digest": digest, "replicas": [asdict(member) for member in members]}
+        click.echo(json.dumps(found, indent=2))
+    else:
+        from celery_leased_beat.cli import report
+
+        report.show_replicas(namespace, _headline(holder, seconds), _rows(members, digest), context.obj.no_color)
+    differ = len({member.digest for member in members}) > 1
+    context.exit(1 if holder is None or differ else 0)
+
+
+def _headline(holder: Holder | None, seconds: float) -> str:
+    if holder is None:
+        return "nobody holds the lease"
+    return f"{holder.replica or 'a foreign value'} holds the lease, term {holder.term}, for {seconds:.1f} s more"
+
+
+def _rows(members: tuple[Member, ...], digest: str) -> list[list[str]]:
+    """Return a line per replica: itself, what it does, its release, its schedule, whether that is the code's here."""
+    return [
+        [
+            member.replica,
+            f"holder, term {member.term}" if member.term else "standby",
+            member.release or "-",
+            str(member.entries),
+            member.digest,
+            "" if member.digest == digest else "another schedule than the code here",
+        ]
+        for member in members
+    ]

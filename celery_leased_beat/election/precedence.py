@@ -1,0 +1,59 @@
+"""Who of several releases may have the lease.
+
+A replica goes before those of older releases: an older holder hands the lease over to it, and an older standby stands
+back from a lease that is free. Replicas of one release, or without any, take whatever comes. A replica without entries
+never takes the lease.
+
+To be newer is a claim to go first, and not to keep others from going: where a lease stays free for some seconds though
+a newer replica is there, the older one takes it, and takes no more notice of those that left it.
+
+The decision is pure: members and times come in.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from celery_leased_beat.releases import is_newer
+from celery_leased_beat.store.roll import Member
+
+#: How long an older standby leaves a free lease to newer ones (seconds): they look several times in that.
+LEFT = 3.0
+
+
+@dataclass(slots=True)
+class Precedence:
+    """What one replica makes of the others. ``release`` is its own, ``serves`` says whether it has any entry."""
+
+    release: str
+    serves: bool
+    _free_since: float | None = field(default=None, init=False)
+    _passed_over: set[str] = field(default_factory=set, init=False)
+
+    def newer(self, others: Iterable[Member]) -> list[Member]:
+        """Return those of ``others`` that go before this replica."""
+        return [
+            other
+            for other in others
+            if other.ready
+            and other.entries
+            and other.id not in self._passed_over
+            and is_newer(other.release, self.release)
+        ]
+
+    def note_held(self, others: Iterable[Member]) -> None:
+        """Take in that somebody has the lease: one that was passed over may have come to it after all."""
+        self._free_since = None
+        self._passed_over -= {other.id for other in others if other.term}
+
+    def may_take(self, others: Iterable[Member], at: float) -> bool:
+        """Return whether this replica may take a lease that it finds free at ``at``, given those that are there."""
+        if not self.serves:
+            return False
+        newer = self.newer(others)
+        if newer and self._free_since is None:
+            self._free_since = at
+        if newer and self._free_since is not None and at - self._free_since < LEFT:
+            return False
+        self._passed_over |= {other.id for other in newer}
+        self._free_since = None
+        return True
