@@ -5,15 +5,14 @@ The one exception is the limit that docs/guarantees.md states: between the body'
 
 import os
 import signal
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from kombu import Connection
 
 from tests.nodes.proxy import Proxy
+from tests.nodes.redelivery import restoring
 from tests.nodes.waiting import wait_until
 from tests.processes.options import Options
 from tests.processes.stage import Stage
@@ -26,29 +25,13 @@ VISIBILITY_TIMEOUT = 4.0
 COMES_AGAIN = 60.0
 
 
-@pytest.mark.usefixtures("restoring")
+@pytest.mark.usefixtures("redelivery")
 @pytest.mark.stage(entries={}, workers=1, concurrency=1, visibility_timeout=VISIBILITY_TIMEOUT)
 class TestAWorkerWithItsPool:
     @pytest.fixture
-    def restoring(self, stage: Stage) -> Iterator[None]:
-        """Another consumer, which looks once a second for messages that are out for longer than the visibility timeout.
-
-        A worker of kombu 5.5 does so only every hundred seconds, and one that was killed as it looked keeps the others
-        from it for five minutes.
-        """
-        over = threading.Event()
-
-        def restore() -> None:
-            options = {"visibility_timeout": VISIBILITY_TIMEOUT}
-            with Connection(stage.options.broker, transport_options=options) as connection:
-                while not over.wait(1.0):
-                    connection.default_channel.qos.restore_visible(interval=1)
-
-        thread = threading.Thread(target=restore, daemon=True)
-        thread.start()
-        yield
-        over.set()
-        thread.join()
+    def redelivery(self, stage: Stage) -> Iterator[None]:
+        with restoring(stage.options.broker, VISIBILITY_TIMEOUT):
+            yield
 
     @pytest.fixture
     def worker_options(self, options: Options, broker_proxy: Proxy, lease_proxy: Proxy) -> Options:
