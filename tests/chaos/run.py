@@ -8,11 +8,12 @@ from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.store import Keys
 from tests.chaos.evidence import Era, Evidence
 from tests.chaos.logs import given_up, our_errors, received, succeeded, why_ended
+from tests.chaos.members import Replica
 from tests.chaos.programme import entries_of
 from tests.chaos.runs import judge_runs
 from tests.chaos.scene import Scene
 from tests.chaos.script import LONG, Performance, sequence
-from tests.nodes.waiting import wait_until
+from tests.nodes.waiting import T, wait_until
 
 #: What a worker that died left comes back after the visibility timeout, waits for a hold's end, and is put off.
 CALM = 150.0
@@ -96,14 +97,21 @@ def _keys(scene: Scene) -> Counter[str]:
     return Counter(key.removeprefix(prefix).partition(":")[0] for key in scene.lease.client.scan_iter(count=1000))
 
 
-def wait_for(scene: Scene, condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
-    """Wait on a condition while the scene is supervised."""
+def wait_for(scene: Scene, condition: Callable[[], T], what: str, seconds: float = 30.0) -> T:
+    """Wait on a condition while the scene is supervised, and return its first true answer."""
 
-    def look() -> object:
+    def look() -> T:
         scene.supervise()
         return condition()
 
-    wait_until(look, what, seconds)
+    return wait_until(look, what, seconds)
+
+
+def leading(scene: Scene) -> Replica:
+    """Wait for the replica that holds the lease; one look may go without an answer on a machine that is busy."""
+    found = wait_for(scene, scene.holder, "a holder")
+    assert found
+    return found
 
 
 def _try(scene: Scene, condition: Callable[[], bool]) -> bool:
