@@ -7,7 +7,7 @@ from collections.abc import Callable
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.store import Keys
 from tests.chaos.evidence import Era, Evidence
-from tests.chaos.logs import given_up, our_errors, received, succeeded, why_ended
+from tests.chaos.logs import given_up, our_errors, received, serving_since, succeeded, why_ended
 from tests.chaos.members import Replica
 from tests.chaos.programme import entries_of
 from tests.chaos.runs import judge_runs
@@ -69,6 +69,9 @@ def evidence(scene: Scene, until: float) -> Evidence:
         fetched_before_noted=scene.broker.fetched_before_noted,
         received=received(workers),
         succeeded=succeeded(workers),
+        serving={
+            life.pid: since for life in scene.lives if (since := serving_since(life, logs[life.name])) is not None
+        },
         excuses={life.pid: why_ended(life, logs[life.name], scene.breaks) for life in scene.lives},
         errors=list(our_errors(replicas)),
         given_up=given_up(replicas),
