@@ -1,8 +1,11 @@
 """The brokers that the faults are meant for. What they hold survives each of these."""
 
+import json
 import os
 import subprocess
 from typing import Protocol
+
+from kombu import Connection
 
 from examples.valkey import HOST
 from tests.chaos.servers import HarmedValkey
@@ -44,6 +47,9 @@ class Broker(Protocol):
     def left(self) -> list[str]:
         """The messages that it holds, waiting or unacknowledged."""
 
+    def waiting(self) -> list[str]:
+        """The task ids of the messages that wait, as they stand in the queue; nobody may consume meanwhile."""
+
     def close(self) -> None: ...
 
 
@@ -57,6 +63,9 @@ class ValkeyBroker(HarmedValkey):
 
     def left(self) -> list[str]:
         return [*self.client.lrange(QUEUE, 0, -1), *self.client.hvals("unacked")]
+
+    def waiting(self) -> list[str]:
+        return [json.loads(message)["headers"]["id"] for message in self.client.lrange(QUEUE, 0, -1)]
 
 
 class RabbitBroker(LocalRabbitMQ):
@@ -84,6 +93,12 @@ class RabbitBroker(LocalRabbitMQ):
         listed = self._control("list_queues", "--no-table-headers", "name", "messages")
         rows = (line.split("\t") for line in listed.splitlines())
         return [f"{count} in {name}" for name, count in rows if name == QUEUE and count != "0"]
+
+    def waiting(self) -> list[str]:
+        """Without an acknowledgement they go back as the connection is closed."""
+        with Connection(self.url) as connection:
+            messages = iter(lambda: connection.default_channel.basic_get(QUEUE), None)
+            return [message.headers["id"] for message in messages]
 
     def _control(self, *command: str) -> str:
         done = subprocess.run(

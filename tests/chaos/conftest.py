@@ -9,6 +9,7 @@ import pytest
 
 from examples.valkey import Server
 from tests.chaos.brokers import RabbitBroker, ValkeyBroker
+from tests.chaos.options import BROKERS
 from tests.chaos.scene import Scene
 from tests.chaos.servers import HarmedValkey
 from tests.nodes.valkey import LocalValkey
@@ -35,10 +36,15 @@ def ttl() -> float:
 
 
 @pytest.fixture
-def scene(server: Server, tmp_path: Path, pytestconfig: pytest.Config, ttl: float) -> Iterator[Scene]:
+def broker_name(pytestconfig: pytest.Config) -> str:
+    """Which broker; a module overrides it."""
+    return pytestconfig.getoption("chaos_broker", None) or BROKERS[0]
+
+
+@pytest.fixture
+def scene(server: Server, tmp_path: Path, pytestconfig: pytest.Config, ttl: float, broker_name: str) -> Iterator[Scene]:
     with ExitStack() as stack:
-        rabbitmq = pytestconfig.getoption("chaos_broker", "valkey") == "rabbitmq"
-        broker = RabbitBroker() if rabbitmq else ValkeyBroker("broker")
+        broker = RabbitBroker() if broker_name == "rabbitmq" else ValkeyBroker("broker")
         lease, sink = HarmedValkey("lease"), LocalValkey("sink")
         for one in (lease, broker, sink):
             stack.enter_context(closing(one))

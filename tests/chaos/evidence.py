@@ -13,6 +13,8 @@ EVERYBODY = "everybody"
 
 #: On a busy machine a process goes on for so long (seconds) after its SIGKILL.
 DYING = 0.5
+#: A replica waits for a moment before its first look at the lease, and has to connect for it (seconds).
+FIRST_LOOK = 1.0
 #: What kept a holder from its work so shortly before a loss of data may keep it a little longer (seconds).
 BEFORE = 1.0
 
@@ -106,6 +108,8 @@ class Evidence:
     succeeded: frozenset[str] = frozenset()
     #: Whether the broker's transport may lose a message with the connection over which it was fetched.
     fetched_before_noted: bool = True
+    #: By process: when a replica began to serve; its first look at the lease comes after that.
+    serving: Mapping[int, float] = field(default_factory=dict)
     #: By process: why it may have ended without us.
     excuses: Mapping[int, str] = field(default_factory=dict)
     #: The entry and the instant of each fire that a replica has said it was too late for.
@@ -132,7 +136,11 @@ class Evidence:
         following = self.eras[self.eras.index(era) + 1].snapshot.records
         if after and after[0].pid == era.holder and any(record.term == after[0].term for record in following):
             return ""
-        return self._why_kept(era, next((one.at for one in after if one.pid != era.holder), FOREVER))
+        if why := self._why_kept(era, next((one.at for one in after if one.pid != era.holder), FOREVER)):
+            return why
+        if after and self.serving.get(after[0].pid, 0.0) > era.ended - FIRST_LOOK:
+            return "its lease went to a replica that had just begun, and knew of no holder"
+        return ""
 
     def _why_kept(self, era: Era, until: float) -> str:
         life = self.life_of(era.holder) if era.holder else None

@@ -10,6 +10,7 @@ _RECEIVED = re.compile(r"Task \S+\[(\S+)\] received")
 _SUCCEEDED = re.compile(r"Task \S+\[(\S+)\] succeeded")
 _UNRECOVERABLE = re.compile(r"^\[(\S+ \S+),\d+: CRITICAL/MainProcess\] Unrecoverable error: (.*)$", re.MULTILINE)
 _GIVEN_UP = re.compile(r"the fire of (\S+) at (\S+) is skipped: past its grace")
+_SERVING = re.compile(r"^\[(\S+ \S+),(\d+): INFO/MainProcess\] beat: Starting", re.MULTILINE)
 _NEXT_LINE = re.compile(r"^\[\d{4}-", re.MULTILINE)
 _OUR_ERRORS = re.compile(r"^.*(?:Traceback|error of its own).*$", re.MULTILINE)
 
@@ -32,6 +33,12 @@ def given_up(logs: str) -> frozenset[tuple[str, datetime]]:
     return frozenset((entry, datetime.fromisoformat(instant)) for entry, instant in _GIVEN_UP.findall(logs))
 
 
+def serving_since(life: Life, log: str) -> float | None:
+    """When a replica began to serve, as the log of all lives of its name tells; None where it did not come so far."""
+    times = (_time(found[1], found[2]) for found in _SERVING.finditer(log))
+    return next((at for at in times if life.begun <= at <= life.ended), None)
+
+
 def our_errors(logs: str) -> Iterator[str]:
     """The lines of a replica's log that no fault of a server may cause: an exception that we did not expect."""
     yield from _OUR_ERRORS.findall(logs)
@@ -45,13 +52,17 @@ def why_ended(life: Life, log: str, breaks: Iterable[tuple[float, str]]) -> str:
     if life.kind != "worker":
         return ""
     for found in _UNRECOVERABLE.finditer(log):
-        at = datetime.fromisoformat(found[1]).replace(tzinfo=UTC).timestamp()
+        at = _time(found[1])
         traceback = log[found.end() : _next_line(log, found.end())]
         harmed = [*life.killed.values(), *(when for when, name in breaks if name == life.name)]
         is_its_end = life.ended - ENDING <= at <= life.ended and "celery_leased_beat" not in traceback
         if is_its_end and any(at - BROKEN <= when <= at + 1 for when in harmed):
             return f"Celery's worker ends as its broker or its pool goes ({found[2]})"
     return ""
+
+
+def _time(seconds: str, milliseconds: str = "0") -> float:
+    return datetime.fromisoformat(seconds).replace(tzinfo=UTC).timestamp() + int(milliseconds) / 1000
 
 
 def _next_line(log: str, since: int) -> int:

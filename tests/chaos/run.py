@@ -7,12 +7,13 @@ from collections.abc import Callable
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.store import Keys
 from tests.chaos.evidence import Era, Evidence
-from tests.chaos.logs import given_up, our_errors, received, succeeded, why_ended
+from tests.chaos.logs import given_up, our_errors, received, serving_since, succeeded, why_ended
+from tests.chaos.members import Replica
 from tests.chaos.programme import entries_of
 from tests.chaos.runs import judge_runs
 from tests.chaos.scene import Scene
 from tests.chaos.script import LONG, Performance, sequence
-from tests.nodes.waiting import wait_until
+from tests.nodes.waiting import T, wait_until
 
 #: What a worker that died left comes back after the visibility timeout, waits for a hold's end, and is put off.
 CALM = 150.0
@@ -68,6 +69,9 @@ def evidence(scene: Scene, until: float) -> Evidence:
         fetched_before_noted=scene.broker.fetched_before_noted,
         received=received(workers),
         succeeded=succeeded(workers),
+        serving={
+            life.pid: since for life in scene.lives if (since := serving_since(life, logs[life.name])) is not None
+        },
         excuses={life.pid: why_ended(life, logs[life.name], scene.breaks) for life in scene.lives},
         errors=list(our_errors(replicas)),
         given_up=given_up(replicas),
@@ -96,14 +100,21 @@ def _keys(scene: Scene) -> Counter[str]:
     return Counter(key.removeprefix(prefix).partition(":")[0] for key in scene.lease.client.scan_iter(count=1000))
 
 
-def wait_for(scene: Scene, condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
-    """Wait on a condition while the scene is supervised."""
+def wait_for(scene: Scene, condition: Callable[[], T], what: str, seconds: float = 30.0) -> T:
+    """Wait on a condition while the scene is supervised, and return its first true answer."""
 
-    def look() -> object:
+    def look() -> T:
         scene.supervise()
         return condition()
 
-    wait_until(look, what, seconds)
+    return wait_until(look, what, seconds)
+
+
+def leading(scene: Scene) -> Replica:
+    """Wait for the replica that holds the lease; one look may go without an answer on a machine that is busy."""
+    found = wait_for(scene, scene.holder, "a holder")
+    assert found
+    return found
 
 
 def _try(scene: Scene, condition: Callable[[], bool]) -> bool:

@@ -147,6 +147,10 @@ class Scene:
         """The ids of the fires that are on their way."""
         return frozenset(map(str, self.lease.client.hkeys(self.keys.intents)))
 
+    def fires(self) -> frozenset[str]:
+        """The ids of all fires that the ledger knows of."""
+        return frozenset(record.fire_id for record in self.ledger().records if record.fire_id)
+
     @contextmanager
     def losing_data(self) -> Iterator[None]:
         """Read what is about to be lost, with all writes held back until the block has lost it."""

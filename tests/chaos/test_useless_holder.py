@@ -7,7 +7,7 @@ import pytest
 from tests.chaos.members import Replica
 from tests.chaos.notes import What
 from tests.chaos.programme import AIMED
-from tests.chaos.run import begin, calm, wait_for
+from tests.chaos.run import begin, calm, leading, wait_for
 from tests.chaos.scene import Scene
 from tests.chaos.verdict import judge
 from tests.nodes.waiting import holds_for
@@ -30,8 +30,7 @@ def test_a_holder_of_no_use_lets_another_one_fire(
     scene: Scene, make_useless: Callable[[Replica], Callable[[], None]]
 ) -> None:
     begin(scene)
-    useless = scene.holder()
-    assert useless
+    useless = leading(scene)
     wait_for(scene, lambda: handled(scene) > 2, "it fires")
 
     make_useful = make_useless(useless)

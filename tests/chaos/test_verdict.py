@@ -10,6 +10,7 @@ from celery_leased_beat.engine import EntryKey, Position
 from celery_leased_beat.fires import fire_id
 from celery_leased_beat.store import Record, Snapshot
 from tests.chaos.evidence import Elected, Era, Evidence, Life, Trouble
+from tests.chaos.logs import serving_since
 from tests.chaos.notes import Note, What
 from tests.chaos.programme import entries_of
 from tests.chaos.verdict import Verdict, judge
@@ -171,6 +172,15 @@ class TestMissing:
         elected = [Elected(BEGIN, 1, BEAT), Elected(BEGIN + 3.7, 2, BEAT), Elected(BEGIN + 6, 3, NEXT_BEAT)]
         assert verdict(missing(eras=eras, lives=[self.beat(ended=5.5)], elected=elected)) == ["missing"]
 
+    @pytest.mark.parametrize(("serving", "verdict"), [(3.5, allowed), (2.0, wrong)])
+    def test_an_intent_of_a_holder_that_lives_is_lost_where_its_lease_went_to_a_replica_that_had_just_begun(
+        self, serving: float, verdict: Any
+    ) -> None:
+        elected = [Elected(BEGIN, 1, BEAT), Elected(BEGIN + 3.9, 2, NEXT_BEAT)]
+        since = {BEAT: BEGIN, NEXT_BEAT: BEGIN + serving}
+        given = missing(eras=self.lost(fire(3)), lives=[self.beat()], elected=elected, serving=since)
+        assert verdict(given) == ["missing"]
+
     def test_what_was_enqueued_is_not_lost_so(self) -> None:
         assert wrong(missing(eras=self.lost(fire(4)), lives=[self.beat(ended=3.5)])) == ["missing"]
 
@@ -254,3 +264,13 @@ class TestProcesses:
     @pytest.mark.parametrize("keys", [{"task": COUNT + 1}, {"task": COUNT - 1}, {"state": 2}, {"stranger": 1}])
     def test_another_number_of_keys_is_wrong(self, keys: dict[str, int]) -> None:
         assert wrong(judge(evidence(keys=keys))) == ["keys"]
+
+
+def test_a_replica_serves_from_its_own_line_in_the_log_of_its_name_on() -> None:
+    line = "[{:%Y-%m-%d %H:%M:%S},250: INFO/MainProcess] beat: Starting..."
+    log = "\n".join(["banner", line.format(at(1)), "[2027-01-15 08:00:05,000: INFO/x] x", line.format(at(8))])
+    lives = [
+        Life("beat-1", "replica", pid, BEGIN + begun, ended=BEGIN + begun + 5) for pid, begun in ((20, 0), (21, 7))
+    ]
+    assert [serving_since(life, log) for life in lives] == [BEGIN + 1.25, BEGIN + 8.25]
+    assert serving_since(replace(lives[0], ended=BEGIN + 1), log) is None

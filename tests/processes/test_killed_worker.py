@@ -6,11 +6,13 @@ The one exception is the limit that docs/guarantees.md states: between the body'
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from tests.nodes.proxy import Proxy
+from tests.nodes.redelivery import restoring
 from tests.nodes.waiting import wait_until
 from tests.processes.options import Options
 from tests.processes.stage import Stage
@@ -18,12 +20,19 @@ from tests.processes.test_termination import script
 from tests.processes.test_worker import dispatch_slow
 
 BODY = 2.0
+VISIBILITY_TIMEOUT = 4.0
 #: The message comes back after the visibility timeout, and waits for the hold of the run that died: 15 s.
 COMES_AGAIN = 60.0
 
 
-@pytest.mark.stage(entries={}, workers=1, concurrency=1, visibility_timeout=4.0)
+@pytest.mark.usefixtures("redelivery")
+@pytest.mark.stage(entries={}, workers=1, concurrency=1, visibility_timeout=VISIBILITY_TIMEOUT)
 class TestAWorkerWithItsPool:
+    @pytest.fixture
+    def redelivery(self, stage: Stage) -> Iterator[None]:
+        with restoring(stage.options.broker, VISIBILITY_TIMEOUT):
+            yield
+
     @pytest.fixture
     def worker_options(self, options: Options, broker_proxy: Proxy, lease_proxy: Proxy) -> Options:
         return replace(options, broker=broker_proxy.url, backend=lease_proxy.url)
@@ -48,7 +57,10 @@ class TestAWorkerWithItsPool:
         wait_until(lambda: ended(stage)[message], "the body has come to its end")
         acknowledgement.wait()
         kill(stage)
+        # What was held back must not arrive: a dead machine sends nothing any more.
+        broker_proxy.cut()
         acknowledgement.release()
+        assert len(stage.left()) == 1
         stage.workers[0].container.start()
 
         stage.drained(COMES_AGAIN)
@@ -60,7 +72,6 @@ class TestAWorkerWithItsPool:
         wait_until(lambda: ended(stage)[message], "the body has come to its end")
         record.wait()
         kill(stage)
-        # What was held back must not arrive: a dead machine sends nothing any more.
         lease_proxy.cut()
         record.release()
         stage.workers[0].container.start()
