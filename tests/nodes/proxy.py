@@ -1,4 +1,4 @@
-"""A TCP proxy on 127.0.0.1 that can cut, freeze and hold what passes: the network's faults, without root's rights."""
+"""A TCP proxy on 127.0.0.1 that cuts, freezes, holds and loses what passes: the network's faults, without root."""
 
 import socket
 import struct
@@ -16,9 +16,16 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 class Proxy:
-    """Hands on what clients of its own ``port`` and the server on the port ``target`` say to each other."""
+    """Hands on what clients of its own ``port`` and the server on the port ``target`` say to each other.
+
+    ``lose_replies``: requests arrive, and the connection is cut in place of the reply. ``refuse``: new connections are
+    cut at once. ``opened`` counts the connections that were accepted.
+    """
 
     def __init__(self, target: int) -> None:
+        self.lose_replies = False
+        self.refuse = False
+        self.opened = 0
         self._target = target
         self._links: set[_Link] = set()
         self._hold: Hold | None = None
@@ -53,6 +60,11 @@ class Proxy:
         """Let nothing pass, in old connections and new ones, as a firewall that drops packets does."""
         self._flowing.clear()
 
+    def heal(self) -> None:
+        """Hand on everything again, over new connections."""
+        self.lose_replies = self.refuse = False
+        self.cut()
+
     def thaw(self) -> None:
         """Let everything pass, what was kept back first."""
         self._flowing.set()
@@ -70,6 +82,10 @@ class Proxy:
                 client, _ = self._listener.accept()
             except OSError:
                 return
+            self.opened += 1
+            if self.refuse:
+                client.close()
+                continue
             try:
                 server = socket.create_connection((HOST, self._target))
             except OSError:
@@ -79,11 +95,12 @@ class Proxy:
             self._links.add(link)
             link.start()
 
-    def _pass(self, link: "_Link", side: Side, chunk: bytes) -> None:
-        """Return once ``chunk`` may go on."""
+    def _pass(self, link: "_Link", side: Side, chunk: bytes) -> bool:
+        """Return once ``chunk`` may go on, or whether it is lost, and its connection with it."""
         self._flowing.wait()
         if self._hold:
             self._hold.look(link, side, chunk)
+        return not (self.lose_replies and side == "reply")
 
 
 class Hold:
@@ -123,7 +140,7 @@ class _Link:
         client: socket.socket,
         server: socket.socket,
         *,
-        gate: Callable[["_Link", Side, bytes], None],
+        gate: Callable[["_Link", Side, bytes], bool],
         ended: Callable[["_Link"], None],
     ) -> None:
         self._client = client
@@ -148,8 +165,10 @@ class _Link:
     def _pump(self, source: socket.socket, sink: socket.socket, side: Side) -> None:
         with suppress(OSError):
             while chunk := source.recv(65536):
-                self._gate(self, side, chunk)
+                if not self._gate(self, side, chunk):
+                    break
                 sink.sendall(chunk)
-            # The end of a connection is kept back as any packet is.
-            self._gate(self, side, b"")
+            else:
+                # The end of a connection is kept back as any packet is.
+                self._gate(self, side, b"")
         self.close(reset=False)

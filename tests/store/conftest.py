@@ -10,7 +10,7 @@ import redis
 from celery_leased_beat.engine import Term
 from celery_leased_beat.store import Connection, Keys, Lease, Ledger, ServerClock, connect, dedicated
 from examples.valkey import Server
-from tests.store.proxy import Proxy
+from tests.nodes.proxy import Proxy
 
 TTL = timedelta(seconds=15)
 REPLICA = "host one:4711:0.1.0"

@@ -15,8 +15,8 @@ import redis
 from celery_leased_beat.errors import StoreError
 from celery_leased_beat.store import Connection, Lease, connect
 from examples.valkey import Server
+from tests.nodes.proxy import Proxy
 from tests.store.conftest import REPLICA
-from tests.store.proxy import Proxy
 
 TTL = timedelta(seconds=3)
 BOUND = TTL.total_seconds() / 3
@@ -59,7 +59,7 @@ def test_a_call_that_meets_silence_ends_within_a_third_of_the_ttl(
 ) -> None:
     lease = open_lease(url=proxy.url, ttl=TTL)
     lease.acquire("token-1", REPLICA)
-    proxy.silent = True
+    proxy.freeze()
     assert seconds_of(lambda: lease.renew("token-1", REPLICA)) < BOUND + SLACK
     assert seconds_of(lambda: lease.renew("token-1", REPLICA)) < BOUND + SLACK
     assert seconds_of(lease.observe) < BOUND + SLACK

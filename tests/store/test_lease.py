@@ -9,8 +9,8 @@ import redis
 
 from celery_leased_beat.errors import SettingsError, StoreError
 from celery_leased_beat.store import Connection, Holder, Keys, Lease, ServerClock
+from tests.nodes.proxy import Proxy
 from tests.store.conftest import REPLICA, TTL, server_milliseconds
-from tests.store.proxy import Proxy
 
 
 def run_id(client: redis.Redis) -> str:

@@ -12,8 +12,8 @@ from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.fires import Fire, fire_id, from_milliseconds
 from celery_leased_beat.plan import Decision, Outcome
 from celery_leased_beat.store import Keys, Lease, Ledger, Record, ServerClock, connect
+from tests.nodes.proxy import Proxy
 from tests.store.conftest import REPLICA, server_milliseconds, take
-from tests.store.proxy import Proxy
 
 SYNC = EntryKey("sync", "every 1000")
 OTHER = EntryKey("other", "every 1000")

@@ -31,8 +31,8 @@ from celery_leased_beat.plan import Decision, Outcome
 from celery_leased_beat.store import Keys, Lease, Ledger, Markers, ServerClock, connect, dedicated
 from celery_leased_beat.store.intent import decode
 from examples.valkey import Server
+from tests.nodes.proxy import Proxy
 from tests.store.conftest import load_scripts, server_milliseconds
-from tests.store.proxy import Proxy
 
 TTL = timedelta(seconds=15)
 ENTRY = EntryKey("sync", "every 1000")
@@ -58,7 +58,7 @@ class Replica:
     def close(self) -> None:
         self.lease.close()
         self.client.close()
-        self.proxy.__exit__(None, None, None)
+        self.proxy.__exit__()
 
 
 class Store(RuleBasedStateMachine):

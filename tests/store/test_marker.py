@@ -9,8 +9,8 @@ import redis
 
 from celery_leased_beat.errors import StoreError
 from celery_leased_beat.store import Keys, Markers, MarkerVerdict, Start, connect
+from tests.nodes.proxy import Proxy
 from tests.store.conftest import server_milliseconds
-from tests.store.proxy import Proxy
 
 OWN, DUPLICATE, DONE = Start(MarkerVerdict.OWN), Start(MarkerVerdict.DUPLICATE), Start(MarkerVerdict.DONE)
 EXHAUSTED = Start(MarkerVerdict.EXHAUSTED)

@@ -9,7 +9,7 @@ from celery_leased_beat.errors import StoreError
 from celery_leased_beat.tasks.renewer import Renewer
 from celery_leased_beat.tasks.run import Run
 from examples.valkey import Server
-from tests.store.proxy import Proxy
+from tests.nodes.proxy import Proxy
 
 
 def test_starts_whose_answer_was_late_do_not_use_up_the_starts_of_an_attempt(
