@@ -63,7 +63,7 @@ class Connection:
             return _exchange(connection, commands, deadline, patience.total_seconds())
         except (RedisError, OSError) as error:
             self.close()
-            raise unreachable(error) from error
+            raise unreachable(error, self._pool) from error
         except BaseException:
             self.close()
             raise

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 from celery import Celery
 from kombu.exceptions import OperationalError
+from redis import ConnectionPool
 from redis.exceptions import ConnectionError as NoAnswerError
 from redis.exceptions import ResponseError
 
@@ -37,6 +38,8 @@ class Letter(NamedTuple):
 
 class Client:
     """A client of Valkey with a pool, as far as ``Pooled`` uses one."""
+
+    connection_pool = ConnectionPool()
 
     def __init__(self, border: Border) -> None:
         self._border = border
