@@ -9,7 +9,7 @@ from celery_leased_beat.audit.decisions import overlaps, read_decisions
 from celery_leased_beat.audit.findings import Audit, Doubled, EntryAudit, Span
 from celery_leased_beat.audit.gaps import Expectation, find_gaps
 from celery_leased_beat.audit.instants import Period, closed
-from celery_leased_beat.audit.notes import RETIMED, changes, standing
+from celery_leased_beat.audit.notes import RECALLED, RETIMED, changes, standing
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.store import Record, Snapshot
@@ -44,7 +44,7 @@ def audit(
 
 
 def _expectation(
-    entry: Entry, key: EntryKey, records: Iterable[Record], ledger: Snapshot, settled: datetime
+    entry: Entry, key: EntryKey, records: Sequence[Record], ledger: Snapshot, settled: datetime
 ) -> Expectation | None:
     position = ledger.positions.get(key)
     if position is None:
@@ -55,8 +55,13 @@ def _expectation(
         served=ledger.serving.get(key.name, key.timing) == key.timing,
         reaches_back=ledger.reaches_back or _NEVER,
         settled=settled,
-        retimed=tuple(Period(record.first, record.last) for record in records if record.outcome == RETIMED),
+        retimed=_periods(records, RETIMED),
+        recalled=_periods(records, RECALLED),
     )
+
+
+def _periods(records: Iterable[Record], outcome: str) -> tuple[Period, ...]:
+    return tuple(Period(record.first, record.last) for record in records if record.outcome == outcome)
 
 
 def _examine(

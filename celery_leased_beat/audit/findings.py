@@ -13,7 +13,8 @@ class Gap(StrEnum):
     """Why no decision covers an instant.
 
     MISSING: one should. RETIMED: it was dropped as the entry's timing changed. UNRECORDED: the history does not reach
-    back so far. PENDING: it was due so short a time ago that its decision may still come.
+    back so far, or the server has lost the decision. PENDING: it was due so short a time ago that its decision may
+    still come.
     """
 
     MISSING = "missing"

@@ -17,7 +17,8 @@ class Expectation:
     """What the ledger should tell of an entry, from the instant on at which it was first seen.
 
     ``served`` says that holders serve it under this very timing. The history begins at ``reaches_back``, and what was
-    due up to ``settled`` should be decided by now. ``retimed`` are the times that a change of timing dropped.
+    due up to ``settled`` should be decided by now. ``retimed`` are the times that a change of timing dropped, and
+    ``recalled`` those of which the server has lost the decisions.
     """
 
     timing: Timing
@@ -26,11 +27,14 @@ class Expectation:
     reaches_back: datetime
     settled: datetime
     retimed: Sequence[Period]
+    recalled: Sequence[Period] = ()
 
     def why(self, instant: datetime) -> tuple[Gap, str]:
         """Return why no decision covers ``instant``. It changes only after one of ``turns``."""
         if any(period.holds(instant) for period in self.retimed):
             return Gap.RETIMED, "dropped as the timing changed"
+        if any(period.holds(instant) for period in self.recalled):
+            return Gap.UNRECORDED, "decided before the server lost it"
         if instant <= self.position.watermark:
             # A decision comes after its instant, so one of a later instant than the oldest record is on record.
             if instant <= self.reaches_back:
@@ -55,7 +59,7 @@ class Expectation:
     @property
     def turns(self) -> set[datetime]:
         """The ends of the periods over each of which ``why`` gives one answer."""
-        ends = {end for period in self.retimed for end in period}
+        ends = {end for period in (*self.retimed, *self.recalled) for end in period}
         return ends | {self.reaches_back, self.settled, self.position.watermark}
 
 

@@ -7,6 +7,7 @@ from celery_leased_beat.store import Record, Snapshot
 
 #: Records that tell of a change and decide no instant, as ``load.lua`` writes them.
 RETIMED = "retimed"
+RECALLED = "recalled"
 CORRECTED = "corrected"
 
 
@@ -25,5 +26,7 @@ def changes(records: Iterable[Record]) -> Iterator[str]:
         at, first, last = (time.isoformat() for time in (record.at, record.first, record.last))
         if record.outcome == RETIMED:
             yield f"retimed at {at}: what was due after {first} until {last} was dropped ({record.reason})"
+        elif record.outcome == RECALLED:
+            yield f"the server had lost what was decided after {first} until {last}: a replica remembered at {at}"
         elif record.outcome == CORRECTED:
             yield f"the watermark was set back from {last} to {first}: {record.reason}"

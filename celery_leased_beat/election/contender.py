@@ -71,14 +71,15 @@ class Contender:
     def _begin(self, attempt: _Attempt) -> Held | None:
         self._wait(LOOK * random.uniform(0.7, 1.0))
         seen = self._lease.observe()
-        move = self._watch.look(Sight(seen.value, seen.listed, seen.term, boottime()))
+        sight = Sight(seen.value, seen.listed, seen.term, boottime(), seen.moved)
+        move = self._watch.look(sight)
         if seen.value is not None:
             self._watch.note_term(seen.term, own=False)
         if move is Move.WAIT:
             self._admission.stand_by(held=seen.value is not None)
             return None
         dead = seen.holder.term if seen.holder else 0
-        if not self._admission.admits(dead=dead, rescues=self._watch.knows_more(seen.term)):
+        if not self._admission.admits(dead=dead, rescues=self._watch.knows_more(sight)):
             return None
         attempt.sent = boottime()
         if move is Move.REPLACE and seen.value is not None:
@@ -104,4 +105,4 @@ class Contender:
                 "trust its lease",
                 settling.total_seconds(),
             )
-        return Term(held.term, token, settling, resumes)
+        return Term(held.term, token, settling, resumes, held.run_id)

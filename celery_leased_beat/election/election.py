@@ -192,7 +192,7 @@ class Election:
         if held is None:
             logger.warning("lost the lease of term %s: another has it, or nobody", term.number)
             return None
-        return self._believe(term, sent)
+        return self._believe(term.in_run(held.run_id), sent)
 
     def _believe(self, term: Term, sent: float) -> float:
         """Trust ``term`` on the answer to a request of the time ``sent``; return the seconds until the next renewal."""

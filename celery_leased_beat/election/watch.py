@@ -13,7 +13,8 @@ from enum import Enum
 
 #: Two looks that miss the holder's connection must lie within this time (seconds) of each other.
 WITHIN = 1.0
-#: Where the server lost its data, only the last holder knows what it decided: it gets this head start (seconds).
+#: Where the server may have lost what it was told, only the last holder knows what it decided: it gets this head start
+#: (seconds).
 HEAD_START = 2.0
 
 
@@ -31,13 +32,15 @@ class Sight:
 
     ``value`` is the lease's whole value, None where there is no lease. ``listed`` says whether the holder's connection
     is among the server's, None where that cannot be known. ``term`` is the last term that the server knows of, 0 for
-    none, and ``at`` the time of the look in seconds of a clock that never goes back.
+    none, and ``at`` the time of the look in seconds of a clock that never goes back. ``moved`` says that the server is
+    not the one, or not the run of it, on which there last was a holder: it was restarted, or another was promoted.
     """
 
     value: str | None
     listed: bool | None
     term: int
     at: float
+    moved: bool = False
 
 
 @dataclass(slots=True)
@@ -57,9 +60,9 @@ class Watch:
         self._lost_at = None
         return self._held(sight.value, sight)
 
-    def knows_more(self, term: int) -> bool:
-        """Return whether the server lost what this replica, the last holder, remembers: ``term`` is its last one."""
-        return self.last_holder and term < self.highest_term
+    def knows_more(self, sight: Sight) -> bool:
+        """Return whether the server may have lost what this replica, the last holder, remembers."""
+        return self.last_holder and self._may_have_lost(sight)
 
     def note_term(self, term: int, *, own: bool) -> None:
         """Remember that ``term`` was somebody's; the last holder is whoever had the highest."""
@@ -68,12 +71,14 @@ class Watch:
             self.last_holder = own
 
     def _free(self, sight: Sight) -> Move:
-        lost_data = sight.term < self.highest_term
-        if not lost_data or self.knows_more(sight.term):
+        if not self._may_have_lost(sight) or self.last_holder:
             return Move.ACQUIRE
         if self._lost_at is None:
             self._lost_at = sight.at
         return Move.ACQUIRE if sight.at - self._lost_at >= HEAD_START else Move.WAIT
+
+    def _may_have_lost(self, sight: Sight) -> bool:
+        return sight.moved or sight.term < self.highest_term
 
     def _held(self, value: str, sight: Sight) -> Move:
         if sight.listed is not False:

@@ -4,7 +4,7 @@ The engine knows neither Celery nor Redis: it is handed a :class:`Ledger`, a :cl
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
@@ -19,13 +19,21 @@ class Term:
 
     ``settling`` is how long the first claim waits: where the server was restarted or promoted, an old holder may still
     trust a lease that this server no longer knows. ``resumes`` says that no other replica is known to have held the
-    lease since this one last did.
+    lease since this one last did. ``run_id`` names the run of the server, None where it does not say: in another run
+    the ledger may have lost what this term wrote, so it is loaded anew.
     """
 
     number: int
     token: str
     settling: timedelta = timedelta()
     resumes: bool = False
+    run_id: str | None = None
+
+    def in_run(self, run_id: str | None) -> "Term":
+        """Return this term as it goes on in a run of the server."""
+        if run_id in (None, self.run_id):
+            return self
+        return replace(self, run_id=run_id, resumes=True)
 
 
 class EntryKey(NamedTuple):

@@ -5,6 +5,7 @@ The states a turn may find, and what it then may do:
 ====================  =====================================================================================
 no trusted term       nothing; whatever was planned is forgotten, since a successor plans from the ledger
 a new term            load where each entry stands, enqueue again what older terms left claimed
+a new server run      the same, within a term
 a term                decide each instant in (watermark, now], write the decisions (claim), enqueue, commit
 a claim unanswered    send it again unchanged before anything else is planned
 a broker outage       enqueue nothing and claim nothing, but probe; when it ends, ``catch_up`` and ``grace`` decide
@@ -132,22 +133,23 @@ class Engine:
         for note in loaded.notes:
             logger.warning("%s", note)
         kept = self._outbox.intents if term.resumes else []
-        self._restore(term, kept, loaded)
+        goes_on = self._term is not None and self._term.token == term.token
+        if goes_on or term.settling:
+            self._restore(term, kept, loaded)
         intents = {intent.fire.id: intent for intent in [*kept, *loaded.intents]}
         self._outbox.replace(sorted(intents.values(), key=lambda intent: intent.fire.instant))
         self._positions.update(loaded.positions)
         self._agenda = Agenda(self._entries, self._positions)
         self._unanswered = []
         self._serving_since = None
-        if term != self._term:
+        if not goes_on:
             self._claims_from = now + term.settling
         self._term = term
 
     def _restore(self, term: Term, kept: Iterable[Intent], loaded: Loaded) -> None:
         """Give back to a server that has lost data what this replica alone still has to enqueue."""
         known = {intent.fire.id for intent in loaded.intents}
-        lost = [intent for intent in kept if intent.fire.id not in known]
-        if lost and term.settling:
+        if lost := [intent for intent in kept if intent.fire.id not in known]:
             self._ledger.keep(term, lost)
 
     def _claim_due(self, term: Term, now: datetime) -> None:

@@ -1,6 +1,7 @@
 #!lua
 -- Which of these decisions are new? They are written: the watermark moves, the history tells, and a fire leaves its
--- intent. All is checked before the first write.
+-- intent. All is checked before the first write; what may be refused all the same comes first, so that no watermark
+-- moves without its decision on record.
 --
 -- KEYS     1 lease, 2 state, 3 intents, 4 history
 -- ARGV     1 token, 2 replica, then per decision, the instants of an entry in order: entry name, timing's key, outcome,
@@ -52,11 +53,6 @@ for at = 3, #ARGV, PER do
     verdicts[#verdicts + 1] = verdict
 end
 
-for field, state in pairs(states) do
-    if state.moved then
-        redis.call('HSET', KEYS[2], field, string.format('%.0f', state.watermark) .. ' ' .. state.anchor .. ' ' .. term)
-    end
-end
 for _, at in ipairs(claimed) do
     redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100000, '*', 'entry', ARGV[at], 'outcome', ARGV[at + 2],
         'first', ARGV[at + 3], 'last', ARGV[at + 4], 'count', ARGV[at + 5], 'reason', ARGV[at + 6],
@@ -64,6 +60,11 @@ for _, at in ipairs(claimed) do
         'fire', ARGV[at + 7])
     if ARGV[at + 7] ~= '' then
         redis.call('HSET', KEYS[3], ARGV[at + 7], term .. ' ' .. ARGV[at + 8])
+    end
+end
+for field, state in pairs(states) do
+    if state.moved then
+        redis.call('HSET', KEYS[2], field, string.format('%.0f', state.watermark) .. ' ' .. state.anchor .. ' ' .. term)
     end
 end
 if #claimed > 0 then

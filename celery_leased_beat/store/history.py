@@ -20,8 +20,9 @@ class Record:
     """One decision, over the instants of one entry from ``first`` to ``last``, ``count`` of them.
 
     ``outcome`` is a decision's ("fired", "coalesced", "skipped"), "failed" or "skipped" for a fire that was claimed and
-    then not enqueued, "retimed" where the entry's timing changed and what lay between is dropped, or "corrected" where
-    its watermark was ahead of the clock and was set back from ``last`` to ``first``. ``at`` is the time of the
+    then not enqueued, "retimed" where the entry's timing changed and what lay between is dropped, "recalled" where the
+    server has lost what was decided after ``first`` until ``last`` and the holder knows that it was, or "corrected"
+    where its watermark was ahead of the clock and was set back from ``last`` to ``first``. ``at`` is the time of the
     decision, ``late`` by how much it came after ``last``; ``fire_id`` is empty where nothing fires.
     """
 

@@ -9,12 +9,14 @@ Only the election's thread uses a :class:`Lease`, over one connection of its own
 have had its effect; sent again with the same token it is answered as the first one would have been.
 """
 
+import logging
+import time
 from datetime import timedelta
 from typing import Protocol
 
 from redis.exceptions import ResponseError
 
-from celery_leased_beat.errors import SettingsError, StoreError
+from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.store.clock import ServerClock
 from celery_leased_beat.store.connection import Connection
 from celery_leased_beat.store.keys import Keys
@@ -29,6 +31,8 @@ from celery_leased_beat.store.observation import (
     seconds,
 )
 from celery_leased_beat.store.script import Scripts
+
+logger = logging.getLogger(__name__)
 
 #: Shorter ones would end between two answers of a busy server; and an expiry of 0 deletes.
 SHORTEST = timedelta(seconds=1)
@@ -72,7 +76,8 @@ class Lease:
     def renew(self, token: str, replica: str) -> Held | None:
         """Let the TTL begin again where the lease is still this token's; None where it is lost."""
         with self._connection.call() as client_id:
-            answer = self._scripts.run("renew", [self._keys.lease], [token, self._ttl, client_id, replica])
+            keys = [self._keys.lease, self._keys.term]
+            answer = self._scripts.run("renew", keys, [token, self._ttl, client_id, replica])
         return Held(int(answer[0]), self._clock.now(), known(answer[1])) if answer else None
 
     def release(self, token: str, *, wake: bool = True) -> bool:
@@ -83,11 +88,16 @@ class Lease:
         return bool(was_ours)
 
     def wait_for_wake(self, wait: float) -> bool:
-        """Wait until a holder releases the lease and wakes us, for ``wait`` seconds at most; return whether one did."""
+        """Wait until a holder releases the lease and wakes us, for ``wait`` seconds at most; return whether one did.
+
+        A server that refuses to let us wait on the list is waited for without it.
+        """
         wait = max(wait, 0.001)  # 0 would wait for ever
         (reply,) = self._connection.execute([("BLPOP", self._keys.wake, f"{wait:.3f}")], timedelta(seconds=wait))
         if isinstance(reply, ResponseError):
-            raise StoreError(f"the lease's server refused to wait: {reply}")
+            logger.debug("the lease's server refused to wait: %s", reply)
+            time.sleep(wait)
+            return False
         return reply is not None
 
     def observe(self) -> Observation:

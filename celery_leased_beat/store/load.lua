@@ -6,7 +6,7 @@
 --          its timing's key, and the watermark and anchor in ms that the replica remembers (both empty for none)
 -- Returns  TIME; then a flat list of watermark and anchor per entry; then notes: what, index of the entry from 0, from, to
 -- Keeps    fenced; no instant of a name is decided twice, also where its timing goes to and fro; a watermark goes back
---          only where it is over a minute ahead of TIME
+--          only where it is over a minute ahead of TIME; a history that has a hole says so
 
 local AHEAD = 60000
 
@@ -16,7 +16,7 @@ if token ~= ARGV[1] then
 end
 redis.call('HLEN', KEYS[2])  -- a key of a wrong type is an error before anything is written
 redis.call('HLEN', KEYS[3])
-redis.call('XLEN', KEYS[4])
+local on_record = redis.call('XLEN', KEYS[4]) > 0
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -35,11 +35,15 @@ local function position(name, timing)
     return tonumber(watermark), tonumber(anchor)
 end
 
-local function note(what, index, name, from, to, reason)
-    notes[#notes + 1] = {what, index, text(from), text(to)}
+local function record(what, name, from, to, reason)
     redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100000, '*', 'entry', name, 'outcome', what, 'first', text(from),
         'last', text(to), 'count', 0, 'reason', reason, 'late', 0, 'term', term, 'holder', ARGV[2], 'fire', '')
     redis.call('PEXPIRE', KEYS[4], 604800000)
+end
+
+local function note(what, index, name, from, to, reason)
+    notes[#notes + 1] = {what, index, text(from), text(to)}
+    record(what, name, from, to, reason)
 end
 
 for at = 4, #ARGV, 4 do
@@ -49,11 +53,16 @@ for at = 4, #ARGV, 4 do
     if watermark and remembered and remembered > now + AHEAD then
         remembered = nil  -- what it saw before the clock was set back; the ledger knows better
     end
+    local recalled_from = watermark
     if not watermark and ARGV[3] == '1' then
         watermark, anchor = remembered, remembered_anchor
+        recalled_from = on_record and anchor or watermark
     end
     local enrolled = not watermark
     watermark = math.max(watermark or now, remembered or 0)
+    if recalled_from and recalled_from < watermark then
+        record('recalled', name, recalled_from, watermark, 'decided before the server lost it')
+    end
 
     local former = redis.call('HGET', KEYS[3], name)
     if former and former ~= timing then

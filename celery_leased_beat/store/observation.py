@@ -51,8 +51,9 @@ class Observation:
     """One look at the lease.
 
     ``value`` is its whole value, None where it is free; ``remaining`` until it ends by itself, None where it is free or
-    never ends. ``term`` is the last term that the server knows of, 0 for none. ``listed`` says whether the holder's
-    connection is among the server's, None where that is not known. ``at`` is the server's time.
+    never ends. ``term`` is the last term that the server knows of, 0 for none, and ``last_run_id`` the run of the
+    server on which its holder last was, None where that is not known. ``listed`` says whether the holder's connection
+    is among the server's, None where that is not known. ``at`` is the server's time.
     """
 
     value: str | None
@@ -62,6 +63,12 @@ class Observation:
     uptime: timedelta | None
     listed: bool | None
     at: datetime | None
+    last_run_id: str | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the server was restarted or replaced since there last was a holder, as far as is known."""
+        return None not in (self.run_id, self.last_run_id) and self.run_id != self.last_run_id
 
     @property
     def holder(self) -> Holder | None:
@@ -85,15 +92,17 @@ def observation(replies: Sequence[Any], asked: Holder | None) -> Observation:
     if asked and asked.client_id:
         note_refusal(listing, "CLIENT")
     run_id, uptime = _server(info)
+    last_term, last_run_id = _last(last)
     looked = value is not None and Holder.parse(value) == asked
     return Observation(
         value=value,
         remaining=timedelta(milliseconds=ttl) if isinstance(ttl, int) and ttl >= 0 else None,
-        term=number(last.split(" ", 1)[0]) if isinstance(last, str) else 0,
+        term=last_term,
         run_id=run_id,
         uptime=uptime,
         listed=_is_listed(listing, asked, run_id) if asked and looked else None,
         at=instant(time) if isinstance(time, list) else None,
+        last_run_id=last_run_id,
     )
 
 
@@ -117,6 +126,12 @@ def _is_listed(listing: Any, holder: Holder, run_id: str | None) -> bool | None:
     if not isinstance(listing, str) or run_id is None or holder.run_id != run_id:
         return None
     return listing.startswith(f"id={holder.client_id} ")
+
+
+def _last(last: Any) -> tuple[int, str | None]:
+    """Return the last term and its run, as ``acquire.lua`` and ``renew.lua`` keep them."""
+    term, run_id, *_ = [*last.split(" "), "-"] if isinstance(last, str) else ("", "-")
+    return number(term), known(run_id)
 
 
 def _server(info: Any) -> tuple[str | None, timedelta | None]:

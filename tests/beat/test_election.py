@@ -6,9 +6,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import redis
 from redis.exceptions import ResponseError
 
-from celery_leased_beat.election import Election, Presence
+from celery_leased_beat.election import Election, Presence, watch
 from celery_leased_beat.election.contender import LOOK, Contender
 from celery_leased_beat.engine import Term
 from celery_leased_beat.errors import StoreError
@@ -54,6 +55,7 @@ class Replica:
         self.presence = Presence(Roll(connection, Keys(namespace), clock), member)
         self.changes: list[Term | None] = []
         self.busy = True
+        self.namespace = namespace
         self.election = Election(lease, name, self.presence, ttl=ttl, on_change=self._note)
         self.election.start()
 
@@ -279,6 +281,52 @@ def test_an_acquire_whose_reply_is_lost_is_recognised_as_won(compete, server, cl
         assert client.get(keys.lease).startswith(replica.term.token)
         number, _, before, _ = client.get(keys.term).split(" ")
         assert (int(number), before) == (replica.term.number, "-")
+
+
+def test_a_wake_list_of_a_wrong_type_keeps_nobody_from_the_lease(compete, client, keys):
+    client.set(keys.wake, "of no use")
+    first = compete("a:1")
+    elect(first)
+    client.set(keys.wake, "of no use")
+    second = compete("b:1")
+    holds_for(lambda: not second.holds(), "a standby", 0.5)
+    client.delete(keys.lease)
+    elect(first, second)
+
+
+def test_after_a_restart_the_last_holder_goes_first(compete, monkeypatch, client):
+    monkeypatch.setattr(watch, "HEAD_START", 600.0)  # so that the other one is not first because the machine is busy
+    with Server() as server:
+        holder = compete("a:1", url=server.url)
+        term = elect(holder).term
+        other = compete("b:1", url=server.url)
+        holds_for(lambda: not other.holds(), "a standby that has seen the holder", 1.0)
+        server.stop()
+        wait_until(lambda: not holder.holds(), "trust ends", SOON)
+        holds_for(lambda: not other.holds(), "nobody", TTL.total_seconds())
+        server.start()  # the lease has ended meanwhile
+        wait_until(lambda: holder.holds() and holder.term.number > term.number, "elected anew", SOON)
+        assert holder.term.resumes
+        assert holder.term.settling
+        holds_for(lambda: not other.holds(), "one holder", 1.0)
+        # From now on it is a server like any other: whoever comes next need not wait.
+        holder.stop()
+        wait_until(other.holds, "the other one follows", SOON)
+        assert not other.term.settling
+
+
+def test_a_lease_that_outlives_a_restart_goes_on_under_the_same_term_in_another_run(compete):
+    with Server() as server:
+        holder = compete("a:1", url=server.url)
+        term = elect(holder).term
+        with redis.Redis(port=server.port) as client:
+            client.persist(f"clb:{{{holder.namespace}}}:lease")  # however long the restart takes
+        server.stop()
+        server.start()
+        wait_until(lambda: holder.holds() and holder.term != term, "the lease is trusted again", SOON)
+        assert (holder.term.number, holder.term.token) == (term.number, term.token)
+        assert holder.term.run_id not in (None, term.run_id)
+        assert holder.term.resumes
 
 
 def test_a_stop_ends_within_its_deadline_though_the_server_is_silent(compete):

@@ -396,6 +396,37 @@ def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench, c
     assert set(grid(bench.turn_until(engine, 10))) == {TICK}
 
 
+def test_a_term_that_goes_on_with_an_older_snapshot_loses_and_doubles_nothing(bench, client):
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up="all"))
+    bench.turn_until(engine, 3)
+    kept = {key: client.dump(key) for key in (bench.keys.state, bench.keys.history)}
+    known = len(bench.outcomes())
+    bench.turn_until(engine, 6)
+    bench.broker.error = BrokerError("out of reach")
+
+    def waits() -> bool:
+        engine.turn(bench.now())
+        return bool(client.hlen(bench.keys.intents))
+
+    wait_until(waits, "a fire that was claimed and not enqueued")
+    client.delete(bench.keys.intents)
+    for key, value in kept.items():
+        client.restore(key, 0, value, replace=True)
+    bench.tenure.held = bench.tenure.held.in_run("another")
+    bench.broker.error = None
+    engine.turn(bench.now())
+    assert bench.outcomes()[known] == "recalled"
+    assert "lost" not in bench.outcomes()
+    assert set(grid(bench.turn_until(engine, 12))) == {TICK}
+    bench.tenure.end()
+
+    # Nobody else decides again what this one has: the ledger knows it by now.
+    bench.tenure.begin()
+    successor = bench.engine(entry(catch_up="all"))
+    assert set(grid(bench.turn_until(successor, 16))) == {TICK}
+
+
 def test_a_fire_that_waits_for_the_broker_during_a_flush_is_enqueued_by_the_successor(bench, client):
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))

@@ -247,6 +247,16 @@ def test_a_watermark_that_was_set_back_is_noted_and_what_it_doubled_is_told() ->
     assert len(tick.doubled) == 1
 
 
+def test_what_the_server_has_lost_is_unrecorded_and_not_missing() -> None:
+    recalled = record("recalled", "10:00", "10:02", 0, at=clock("10:02:30"))
+    (tick,) = Books([*fired("10:00", "10:03"), recalled]).audit().entries
+    assert shown(tick.spans) == [
+        "fired 10:00-10:00 1", "unrecorded 10:01-10:02 2", "fired 10:03-10:03 1", "missing 10:04-10:04 1",
+    ]  # fmt: skip
+    assert tick.spans[1].reason == "decided before the server lost it"
+    assert tick.notes[0].startswith("the server had lost what was decided")
+
+
 def test_a_decision_that_does_not_fit_the_timing_is_strange() -> None:
     off = [record("fired", "10:02:30"), record("coalesced", "10:03", "10:04", 3)]
     tick = Books([*fired("10:00", "10:01", "10:02"), *off]).tick()

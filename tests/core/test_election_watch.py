@@ -15,8 +15,8 @@ def held(at: float, *, listed: bool | None, value: str = A) -> Sight:
     return Sight(value=value, listed=listed, term=7, at=at)
 
 
-def free(at: float, term: int = 7) -> Sight:
-    return Sight(value=None, listed=None, term=term, at=at)
+def free(at: float, term: int = 7, *, moved: bool = False) -> Sight:
+    return Sight(value=None, listed=None, term=term, at=at, moved=moved)
 
 
 def test_a_free_lease_is_taken_at_once():
@@ -80,6 +80,16 @@ def test_where_the_server_lost_its_data_the_last_holder_goes_first():
     assert moves(other, *lost) == [Move.WAIT, Move.WAIT, Move.ACQUIRE]
 
 
+def test_where_the_server_was_restarted_or_replaced_the_last_holder_goes_first():
+    last, other, newcomer = Watch(), Watch(), Watch()
+    last.note_term(7, own=True)
+    other.note_term(7, own=False)
+    moved = [free(at, moved=True) for at in (0.0, 1.0, 2.0)]
+    assert moves(last, moved[0]) == [Move.ACQUIRE]
+    assert moves(other, *moved) == [Move.WAIT, Move.WAIT, Move.ACQUIRE]
+    assert moves(newcomer, *moved) == [Move.WAIT, Move.WAIT, Move.ACQUIRE]
+
+
 def test_a_head_start_begins_anew_with_each_loss():
     other = Watch()
     other.note_term(7, own=False)
@@ -102,7 +112,8 @@ def test_the_last_holder_is_whoever_had_the_highest_term():
 def test_the_last_holder_knows_more_than_a_server_that_lost_its_data():
     watch = Watch()
     watch.note_term(7, own=True)
-    assert watch.knows_more(0)
-    assert not watch.knows_more(7)
+    assert watch.knows_more(free(0.0, term=0))
+    assert watch.knows_more(free(0.0, term=7, moved=True))
+    assert not watch.knows_more(free(0.0, term=7))
     watch.note_term(8, own=False)
-    assert not watch.knows_more(0)
+    assert not watch.knows_more(free(0.0, term=0))

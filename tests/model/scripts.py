@@ -48,10 +48,10 @@ class Scripts:
         assert first.startswith("#!lua"), first
         return self._lua.execute(f"return function(KEYS, ARGV)\n{rest}\nend")
 
-    def _call(self, *command: str | float) -> Any:
+    def _call(self, *command: str | float | None) -> Any:
         return self._from_reply(self._keyspace.call(*map(_text, command)))
 
-    def _pcall(self, *command: str | float) -> Any:
+    def _pcall(self, *command: str | float | None) -> Any:
         try:
             return self._call(*command)
         except ReplyError as error:
@@ -65,8 +65,10 @@ class Scripts:
         return self._lua.table_from(reply) if isinstance(reply, dict) else reply
 
 
-def _text(argument: str | float) -> str:
-    """Return an argument of a command as Valkey takes it from Lua."""
+def _text(argument: str | float | None) -> str:
+    """Return an argument of a command as Valkey takes it from Lua. Raises ``ReplyError`` for nil, which it refuses."""
+    if argument is None:
+        raise ReplyError("ERR Command arguments must be strings or integers")
     if isinstance(argument, str):
         return argument
     return str(int(argument)) if argument == int(argument) else format(argument, ".17g")

@@ -107,7 +107,7 @@ class Calls:
         self.both.run("acquire", keys, self.pick(TOKENS), 60_000, self.whole(1, 9), "host 1", *seen)
 
     def renew(self) -> None:
-        self.both.run("renew", [self.keys.lease], self.pick(TOKENS), 60_000, self.whole(1, 9), "host 1")
+        self.both.run("renew", [self.keys.lease, self.keys.term], self.pick(TOKENS), 60_000, self.whole(1, 9), "host 1")
 
     def release(self) -> None:
         self.both.run("release", [self.keys.lease, self.keys.wake], self.pick(TOKENS), self.pick([0, 60_000]))

@@ -60,6 +60,7 @@ class Store:
 
     def __init__(self, url: str, namespace: str, options: Mapping[str, Any] | None = None) -> None:
         keys, clock = Keys(namespace), ServerClock()
+        self.keys = keys
         self.client = connect(url, options=options, timeout=TTL / 3, key=keys.lease)
         self.connection = dedicated(url, options=options, timeout=TTL / 3, key=keys.lease)
         self.clock = clock

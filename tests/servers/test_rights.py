@@ -2,16 +2,21 @@
 
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import pytest
 import redis
 
+from celery_leased_beat.engine import Claim, Intent, Verdict
 from celery_leased_beat.errors import StoreError
+from celery_leased_beat.fires import Fire
+from celery_leased_beat.plan import Decision, Outcome
 from celery_leased_beat.store.rights import note_lack
 from examples.valkey import Server
 from tests.brokers.stand import Stand
 from tests.nodes.process import ROOT
-from tests.servers.store import REPLICA, TTL, Store
+from tests.nodes.waiting import wait_until
+from tests.servers.store import ENTRY, REPLICA, TTL, Store
 from tests.servers.test_sentinel import holder, owed
 
 #: All that this package does with its keys, and nothing else.
@@ -19,6 +24,7 @@ NEEDED = (
     "+eval +evalsha +get +set +del +pttl +pexpire +pexpiretime +rpush +blpop +hget +hset +hsetnx +hdel +hlen +hmget "
     "+hgetall +hkeys +hscan +xadd +xlen +xrange"
 )
+MILLISECOND = timedelta(milliseconds=1)
 DOCS = ROOT / "docs" / "servers.md"
 RIGHTS = {"CLIENT": "+client|id +client|list", "INFO": "+info", "TIME": "+time"}
 
@@ -80,6 +86,37 @@ def test_a_user_without_a_right_that_is_needed_is_told_which(
     client.execute_command("ACL SETUSER limited -set")
     with Store(url, namespace) as store, pytest.raises(StoreError, match=r"acquire\.lua: .*permission.* 'set'"):
         store.lease.acquire("token", REPLICA)
+
+
+@pytest.mark.parametrize("right", ["xadd", "hset"])
+def test_a_claim_without_a_right_that_is_needed_moves_no_watermark(
+    right: str, user: Callable[[str], str], namespace: str, client: redis.Redis
+) -> None:
+    with Store(user("none"), namespace) as store:
+        store.take()
+        instant = store.ledger.load(store.term, [ENTRY], {}, resume=False).positions[ENTRY].watermark + MILLISECOND
+        state = client.hgetall(store.keys.state)
+        wait_until(lambda: store.lease.observe().at > instant, "an instant that has come")
+        claim = Claim(ENTRY, Decision(Outcome.FIRED, instant, instant, 1), Intent(Fire("2", "entry", instant), "job:x"))
+        client.execute_command(f"ACL SETUSER limited -{right}")
+        with pytest.raises(StoreError, match=rf"claim\.lua: .*permission.* '{right}'"):
+            store.ledger.claim(store.term, [claim])
+        assert client.hgetall(store.keys.state) == state
+        client.execute_command(f"ACL SETUSER limited +{right}")
+        assert store.ledger.claim(store.term, [claim]) == [Verdict.CLAIMED]
+
+
+def test_without_the_right_to_record_it_no_intent_is_given_up(
+    user: Callable[[str], str], namespace: str, client: redis.Redis
+) -> None:
+    with Store(user("none"), namespace) as store:
+        store.take()
+        calls = store.calls()
+        calls["keep"].make()
+        client.execute_command("ACL SETUSER limited -xadd")
+        with pytest.raises(StoreError, match=r"abandon\.lua: .*permission.* 'xadd'"):
+            calls["abandon"].make()
+        assert client.hkeys(store.keys.intents) == ["fire"]
 
 
 def test_a_beat_without_these_rights_fires_and_is_followed_when_its_lease_ends(

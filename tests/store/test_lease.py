@@ -9,6 +9,7 @@ import redis
 
 from celery_leased_beat.errors import SettingsError, StoreError
 from celery_leased_beat.store import Connection, Holder, Keys, Lease, ServerClock
+from examples.valkey import Server
 from tests.nodes.proxy import Proxy
 from tests.store.conftest import REPLICA, TTL, server_milliseconds
 
@@ -283,6 +284,15 @@ def test_a_second_release_does_nothing(lease: Lease, dump: Callable[[], object])
     assert dump() == before
 
 
+def test_a_wake_list_that_is_none_is_waited_for_without_it(lease: Lease, client: redis.Redis, keys: Keys) -> None:
+    client.set(keys.wake, "of no use")
+    began = time.monotonic()
+    assert not lease.wait_for_wake(0.05)
+    assert time.monotonic() - began >= 0.05
+    assert lease.acquire("token-1", REPLICA)
+    assert not client.exists(keys.wake)
+
+
 def test_a_wait_of_almost_nothing_ends(lease: Lease) -> None:
     began = time.monotonic()
     assert not lease.wait_for_wake(0.0)
@@ -337,6 +347,33 @@ def test_a_value_that_says_no_connection_is_unknown(
     lease.observe()
     seen = lease.observe()
     assert (seen.value, seen.listed) == (foreign, None)
+
+
+def test_a_server_that_was_restarted_is_seen_until_there_is_a_holder_again(open_lease: Callable[..., Lease]) -> None:
+    with Server() as server:
+        holder, standby = open_lease(url=server.url), open_lease(url=server.url)
+        held = holder.acquire("token-1", REPLICA)
+        assert held is not None
+        assert not standby.observe().moved
+        server.stop()
+        server.start()
+        holder.close()
+        standby.close()
+        assert standby.observe().moved
+        renewed = holder.renew("token-1", REPLICA)
+        assert renewed is not None
+        assert renewed.run_id not in (None, held.run_id)
+        assert not standby.observe().moved
+        assert holder.release("token-1")
+        follower = standby.acquire("token-2", REPLICA)
+        assert follower is not None
+        assert (follower.previous_term, follower.previous_run_id) == (held.term, renewed.run_id)
+
+
+def test_the_last_term_of_an_older_version_says_no_run(lease: Lease, client: redis.Redis, keys: Keys) -> None:
+    client.set(keys.term, "7")
+    seen = lease.observe()
+    assert (seen.term, seen.last_run_id, seen.moved) == (7, None, False)
 
 
 def test_a_foreign_lease_without_an_end_is_seen_as_such(lease: Lease, client: redis.Redis, keys: Keys) -> None:

@@ -93,6 +93,43 @@ def test_a_watermark_that_the_ledger_gives_lower_is_brought_forward(
     assert loaded.notes == []
 
 
+def test_what_the_server_has_lost_is_on_record_as_recalled(
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+) -> None:
+    known, seen = now() - DAY, Position(now() - timedelta(hours=1), now() - 3 * DAY)
+    put(client, keys, SYNC, known, now() - 2 * DAY)
+    for _ in range(2):
+        ledger.load(term, [SYNC], {SYNC: seen}, resume=False)
+    (record,) = records(ledger)
+    assert (record.entry, record.outcome, record.first, record.last, record.count, record.term, record.holder) == (
+        SYNC.name,
+        "recalled",
+        known,
+        seen.watermark,
+        0,
+        term.number,
+        REPLICA,
+    )
+
+
+def test_where_the_state_alone_was_lost_all_since_the_entry_was_enrolled_is_recalled(
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+) -> None:
+    put(client, keys, NIGHTLY, now() - DAY, now() - DAY)
+    ledger.load(term, [LATER], {}, resume=False)
+    seen = Position(now() - timedelta(hours=1), now() - 3 * DAY)
+    ledger.load(term, [SYNC], {SYNC: seen}, resume=True)
+    assert [(record.outcome, record.first, record.last) for record in records(ledger)[1:]] == [
+        ("recalled", seen.anchor, seen.watermark)
+    ]
+
+
+def test_where_the_history_was_lost_too_it_begins_anew(ledger: Ledger, term: Term, now: Callable[[], datetime]) -> None:
+    seen = Position(now() - timedelta(hours=1), now() - 3 * DAY)
+    ledger.load(term, [SYNC], {SYNC: seen}, resume=True)
+    assert records(ledger) == []
+
+
 def test_a_watermark_that_the_ledger_gives_higher_counts(
     ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
 ) -> None:
