@@ -30,7 +30,7 @@ def encode(intent: Intent) -> str:
 
 
 def decode(fire_id: str, text: str) -> Intent:
-    """Return the intent kept under ``fire_id``. Raises ``ValueError``, ``LookupError`` or ``TypeError`` if broken."""
+    """Return the intent kept under ``fire_id``. One that is broken raises whatever its JSON makes fail."""
     term, _, body = text.partition(" ")
     kept = loads(body)
     grace = kept["grace"]

@@ -141,7 +141,7 @@ def _intents(kept: Sequence[str]) -> tuple[list[Intent], list[str]]:
     for fire_id, text in zip(kept[::2], kept[1::2], strict=True):
         try:
             intents.append(intent.decode(fire_id, text))
-        except (ValueError, LookupError, TypeError) as error:
+        except Exception as error:  # whatever it is, it must not end every replica that loads it
             notes.append(f"the intent {fire_id} cannot be read and is left as it is: {error!r}")
     return intents, notes
 

@@ -9,6 +9,7 @@
 --          only where it is over a minute ahead of TIME; a history that has a hole says so
 
 local AHEAD = 60000
+local LAST = 253402300799000  -- the end of the year 9999: nobody can read what lies behind it
 
 local token, term = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%d+) ')
 if token ~= ARGV[1] then
@@ -32,7 +33,7 @@ end
 
 local function position(name, timing)
     local watermark, anchor = string.match(redis.call('HGET', KEYS[2], field(name, timing)) or '', '^(%d+) (%d+) ')
-    return tonumber(watermark), tonumber(anchor)
+    return watermark and math.min(tonumber(watermark), LAST), tonumber(anchor)
 end
 
 local function record(what, name, from, to, reason)

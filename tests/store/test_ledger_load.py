@@ -245,6 +245,16 @@ def test_a_watermark_over_a_minute_ahead_is_set_to_now_recorded_and_told(
     assert "sync" in loaded.notes[0]
 
 
+def test_a_watermark_beyond_all_dates_is_corrected_too(
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+) -> None:
+    put(client, keys, SYNC, now(), now())
+    (field,) = client.hkeys(keys.state)
+    client.hset(keys.state, field, f"{10**20} {10**20} 1")
+    assert ledger.load(term, [SYNC], {}, resume=False).positions[SYNC].watermark <= now()
+    assert [record.outcome for record in records(ledger)] == ["corrected"]
+
+
 def test_a_replica_that_remembers_too_much_is_corrected_too(
     ledger: Ledger, term: Term, now: Callable[[], datetime]
 ) -> None:
@@ -356,8 +366,11 @@ def test_a_key_of_a_wrong_type_is_an_error_before_anything_is_written(
 def test_an_intent_that_cannot_be_read_is_told_and_left(
     ledger: Ledger, term: Term, client: redis.Redis, keys: Keys
 ) -> None:
-    client.hset(keys.intents, mapping={"one": "7 {}", "two": "of a later version", "three": "7 []"})
+    far = '7 {"entry": "e", "instant": 1e30, "task": "t", "args": [], "kwargs": {}, "options": {}, "grace": null}'
+    no_decimal = '7 {"entry": "e", "instant": 1, "args": [{"__type__": "decimal", "__value__": "x"}]}'
+    broken = ["7 {}", "of a later version", "7 []", "7 " + "[" * 100_000, far, no_decimal]
+    client.hset(keys.intents, mapping=dict(zip(map(str, range(len(broken))), broken, strict=True)))
     loaded = ledger.load(term, [SYNC], {}, resume=False)
     assert loaded.intents == []
-    assert len(loaded.notes) == 3
-    assert client.hlen(keys.intents) == 3
+    assert len(loaded.notes) == len(broken)
+    assert client.hlen(keys.intents) == len(broken)
