@@ -7,12 +7,12 @@ own skips or repeats (see ``timing``). A crontab keeps Celery's AND of its two d
 import logging
 import re
 from collections.abc import Collection
-from datetime import timedelta, tzinfo
+from datetime import UTC, timedelta, tzinfo
 from functools import cache
 from typing import Any
 
 from celery import Celery
-from celery.schedules import BaseSchedule, crontab, maybe_schedule
+from celery.schedules import BaseSchedule, crontab, maybe_schedule, solar
 from celery.schedules import schedule as interval
 
 from celery_leased_beat.binding.asked import Asked
@@ -44,6 +44,9 @@ def to_timing(written: Any, app: Celery, *, relative: bool = False) -> Timing:
         return _cron(schedule)
     if isinstance(schedule, interval) and _is_asked_as(schedule, interval):
         return _interval(schedule)
+    if isinstance(schedule, solar) and _is_asked_as(schedule, solar):
+        # The sun knows no zone; asked in one, Celery 5.5 is an hour late on the day on which the clocks go forward.
+        return Asked(schedule, UTC, _text(schedule))
     return Asked(schedule, _zone(schedule), _text(schedule))
 
 
