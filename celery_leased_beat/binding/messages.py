@@ -5,6 +5,7 @@ options become here what a worker would get of them; what JSON cannot carry is a
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -15,13 +16,18 @@ from kombu import Exchange, Queue
 from kombu.utils.json import dumps, loads
 
 from celery_leased_beat.errors import OptionError
+from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Arguments, is_celery_task
+from celery_leased_beat.schedule.options import PERIODIC, read_options
 
 #: The header by which plain beat marks what it sends.
 BEAT_HEADER = "celery_beat_task"
 
 #: What is decided for each publish: the id is the fire's, the connection is bounded, a second try is ours.
 NOT_TAKEN = frozenset({"task_id", "producer", "publisher", "connection", "retry", "retry_policy"})
+
+#: Options of ours, which stand beside those of the message, since ``add_periodic_task`` has no other place for them.
+OURS = PERIODIC.allowed
 
 
 def task_name(written: Any) -> str:
@@ -56,13 +62,19 @@ def read_message_options(app: Celery, written: Any) -> dict[str, Any]:
     """Return the options of each message. Raises ``OptionError`` for one that a message cannot carry."""
     if not isinstance(written or {}, Mapping):
         raise OptionError(f"its options are {written!r}; give a dict")
-    options = {str(name): value for name, value in (written or {}).items() if name not in NOT_TAKEN}
+    options = {str(name): value for name, value in (written or {}).items() if name not in NOT_TAKEN | OURS}
     headers = options.get("headers") or {}
     if not isinstance(headers, Mapping):
         raise OptionError(f"its option 'headers' is {headers!r}; give a dict")
     options["headers"] = {**headers, BEAT_HEADER: True}
     plain = {name: _plain(app, name, value) for name, value in options.items()}
     return {name: _carried(value, f"option {name!r}", exact=False) for name, value in plain.items()}
+
+
+def read_policy(written: Mapping[str, Any], deadline: timedelta | None) -> Policy:
+    """Return the policy among an entry's options; its grace is ``deadline`` where it has none of its own."""
+    options = read_options(PERIODIC, {name: written[name] for name in OURS & written.keys()})
+    return options.policy if options.own_grace else replace(options.policy, grace=deadline)
 
 
 def _evaluate(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, exact: bool) -> Arguments:

@@ -11,10 +11,9 @@ from typing import Any
 from celery import Celery
 from celery.schedules import crontab
 
-from celery_leased_beat.binding.messages import read_arguments, read_message_options, task_name
+from celery_leased_beat.binding.messages import read_arguments, read_message_options, read_policy, task_name
 from celery_leased_beat.binding.timings import to_timing
 from celery_leased_beat.errors import LeasedBeatError, OptionError, SettingsError
-from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Entry, TaskTarget
 
 #: The clean-up of results, which Celery adds to the schedule where a backend does not expire them by itself.
@@ -44,14 +43,14 @@ class Periodic:
 def periodic_entries(app: Celery) -> Periodic:
     """Read the ``beat_schedule`` of ``app``, which is finalized for it. Raises ``SettingsError``."""
     app.finalize()
-    grace = starting_deadline(app)
+    deadline = starting_deadline(app)
     entries: dict[str, Entry] = {}
     problems = []
     for name, written in _written(app).items():
         try:
             found = _cleanup(app) if written is None else written
             if found is not None:
-                entries[name] = _entry(app, name, dict(found), grace)
+                entries[name] = _entry(app, name, dict(found), deadline)
         except LeasedBeatError as error:
             problems.append(Problem(name, str(error)))
         except Exception as error:  # of the user's own code, or of a backend that cannot be loaded here
@@ -83,7 +82,7 @@ def _cleanup(app: Celery) -> Mapping[str, Any] | None:
     return {"task": CLEANUP, "schedule": crontab("0", "4", "*"), "options": {"expires": 12 * 3600}}
 
 
-def _entry(app: Celery, name: str, written: Mapping[str, Any], grace: timedelta | None) -> Entry:
+def _entry(app: Celery, name: str, written: Mapping[str, Any], deadline: timedelta | None) -> Entry:
     unknown = written.keys() - _TAKEN - _PASSED_OVER
     if unknown:
         raise OptionError(f"it has {sorted(unknown)}, where an entry takes {', '.join(sorted(_TAKEN))}")
@@ -100,6 +99,6 @@ def _entry(app: Celery, name: str, written: Mapping[str, Any], grace: timedelta 
         args=args,
         kwargs=kwargs,
         options=options,
-        policy=Policy(grace=grace if isinstance(schedule, crontab) else None),
+        policy=read_policy(written.get("options") or {}, deadline if isinstance(schedule, crontab) else None),
         lazy=lazy,
     )

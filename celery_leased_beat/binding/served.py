@@ -59,7 +59,7 @@ def served(app: Celery, schedule: ScheduleBuilder, settings: Settings) -> Served
 
 
 def _with_deadline(entry: Entry, deadline: timedelta | None) -> Entry:
-    if deadline is None or entry.policy.grace is not None or not isinstance(entry.timing, Cron):
+    if deadline is None or entry.own_grace or not isinstance(entry.timing, Cron):
         return entry
     return replace(entry, policy=replace(entry.policy, grace=deadline))
 

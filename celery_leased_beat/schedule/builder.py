@@ -119,6 +119,7 @@ class ScheduleBuilder:
                 options=options.message,
                 policy=options.policy,
                 timezone=options.timezone,
+                own_grace=options.own_grace,
             )
         )
 
@@ -139,6 +140,7 @@ class ScheduleBuilder:
                 options=options.message,
                 policy=options.policy,
                 timezone=options.timezone,
+                own_grace=options.own_grace,
             )
         )
 

@@ -45,7 +45,8 @@ class Entry:
 
     ``task``, ``args``, ``kwargs`` and ``options`` are the message of each fire, in what the JSON of Celery's messages
     can carry. ``lazy`` gives the arguments of one fire in the place of ``args`` and ``kwargs``. ``timezone`` is the
-    zone that was given to the entry, ``timing`` already has it.
+    zone that was given to the entry, ``timing`` already has it. ``own_grace`` says that the policy's grace was given
+    to the entry, be it None, so that the app's ``beat_cron_starting_deadline`` does not count.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Entry:
     options: Mapping[str, Any] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
     timezone: tzinfo | None = None
+    own_grace: bool = False
     lazy: Callable[[], Arguments] | None = None
 
     def arguments(self) -> Arguments:

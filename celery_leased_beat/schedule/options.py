@@ -48,6 +48,7 @@ TASK_JOB = Place(
     JOB.allowed - frozenset(TaskOptions.__annotations__),
     dict.fromkeys(TaskOptions.__annotations__, "belongs on the task itself: @app.task(...)"),
 )
+PERIODIC = Place("an entry of beat_schedule", frozenset({"catch_up", "grace"}), {})
 LISTENER = Place(
     "a listener",
     frozenset(ListenerOptions.__annotations__),
@@ -62,6 +63,7 @@ class Options:
     task: dict[str, Any]
     message: dict[str, Any]
     policy: Policy
+    own_grace: bool
     timezone: tzinfo | None
     name: str | None
 
@@ -77,6 +79,7 @@ def read_options(place: Place, given: Mapping[str, Any]) -> Options:
         task=_with_limits({**_TASK_DEFAULTS, **_picked(values, TaskOptions)}),
         message=message,
         policy=Policy(**policy),
+        own_grace="grace" in policy,
         timezone=values.get("timezone"),
         name=values.get("name"),
     )

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,7 @@ from celery.beat import BeatLazyFunc, ScheduleEntry
 from celery.schedules import crontab
 from kombu import Exchange, Queue
 
-from celery_leased_beat import Schedule
+from celery_leased_beat import Schedule, event
 from celery_leased_beat.binding.periodic import CLEANUP, periodic_entries
 from celery_leased_beat.binding.served import served
 from celery_leased_beat.errors import DuplicateNameError, OptionError, SettingsError
@@ -24,6 +25,12 @@ from celery_leased_beat.tasks import settings_for
 from celery_leased_beat.timing import Every
 
 MINUTE = timedelta(minutes=1)
+
+
+@event("core.digest_due")
+@dataclass(frozen=True)
+class DigestDue:
+    """Something to dispatch."""
 
 
 def an_app(schedule: Mapping[str, Any] | None = None, **settings: Any) -> Celery:
@@ -111,6 +118,13 @@ class TestEntries:
             "celery_beat_task": True,
         }
 
+    def test_what_becomes_of_missed_instants_is_told_among_the_options_and_is_none_of_the_message(self) -> None:
+        options = {"catch_up": "all", "grace": 90, "queue": "mail"}
+        for schedule in (60, crontab()):
+            entry = entry_of(schedule=schedule, options=options)
+            assert entry.policy == Policy("all", grace=timedelta(seconds=90))
+            assert entry.options == {"queue": "mail", "headers": {"celery_beat_task": True}}
+
     def test_a_duration_becomes_seconds(self) -> None:
         assert entry_of(options={"expires": 5 * MINUTE}).options["expires"] == 300
 
@@ -161,6 +175,8 @@ PROBLEMS: dict[str, tuple[dict[str, Any], str]] = {
     "kwargs that have no names": ({"kwargs": {1: 2}}, "a dict of names and values"),
     "an argument that cannot be kept": ({"args": [object()]}, "its argument 1 is <object"),
     "an option that cannot be kept": ({"options": {"link": object()}}, "its option 'link' is <object"),
+    "a grace that is none": ({"options": {"grace": "soon"}}, "grace='soon': it has to be a timedelta"),
+    "a catch-up that is none": ({"options": {"catch_up": "some"}}, "catch_up='some' is not known"),
     "options that are none": ({"options": [1]}, "give a dict"),
     "headers that are none": ({"options": {"headers": 1}}, "its option 'headers' is 1"),
     "a queue that nobody defined": ({"options": {"queue": Queue("lost")}}, "define it in task_queues"),
@@ -255,10 +271,28 @@ class TestServed:
         builder = ScheduleBuilder()
         builder.job("ours", "@daily", lambda: None).job("own", "@daily", lambda: None, grace=5)
         builder.job("grid", "@every 1m", lambda: None)
-        entries = served(app, builder, settings_for(app)).entries
-        graces = {name: entry.policy.grace for name, entry in entries.items()}
         late = timedelta(seconds=90)
-        assert graces == {"cron": late, "every": None, "ours": late, "own": timedelta(seconds=5), "grid": None}
+        assert self.graces(app, builder) == {
+            "cron": late, "every": None, "ours": late, "own": timedelta(seconds=5), "grid": None,
+        }  # fmt: skip
+
+    def test_a_grace_of_none_is_the_way_out_of_the_starting_deadline(self) -> None:
+        app = an_app({"cron": {"task": "a.task", "schedule": crontab(), "options": {"grace": None}}})
+        app.conf.beat_cron_starting_deadline = 90
+        app.on_after_configure.connect(
+            lambda sender, **_: sender.add_periodic_task(
+                crontab(), sender.signature("a.task"), name="added", grace=None
+            ),
+            weak=False,
+        )
+        builder = ScheduleBuilder()
+        builder.job("ours", "@daily", lambda: None, grace=None)
+        builder.daily_at("06:30", DigestDue(), grace=None)
+        assert self.graces(app, builder) == dict.fromkeys(["cron", "added", "ours", "core.digest_due"])
+
+    def graces(self, app: Celery, builder: ScheduleBuilder) -> dict[str, timedelta | None]:
+        entries = served(app, builder, settings_for(app)).entries
+        return {name: entry.policy.grace for name, entry in entries.items()}
 
     @pytest.mark.parametrize("value", [-1, "soon"])
     def test_a_starting_deadline_that_is_none_is_an_error(self, value: Any) -> None:
