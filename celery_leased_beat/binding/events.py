@@ -15,6 +15,7 @@ from celery_leased_beat.schedule import ListenerOptions, build_listener, listene
 from celery_leased_beat.schedule.keywords import MessageOptions
 from celery_leased_beat.schedule.options import Place, read_options
 from celery_leased_beat.tasks import HandlerTask, fanout, listener, now, send, warn_of_silence
+from celery_leased_beat.tasks.compat import AnyApp
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -24,7 +25,7 @@ _DISPATCH = Place("a dispatch", frozenset(MessageOptions.__annotations__), {})
 class Events:
     """The listeners of an app. ``Events()`` and ``init_app`` serve modules that load before the app."""
 
-    def __init__(self, app: Celery | None = None) -> None:
+    def __init__(self, app: AnyApp | None = None) -> None:
         self._listeners = Listeners()
         #: In the order in which they were bound, which a WeakSet would not keep.
         self._apps: WeakKeyDictionary[Celery, None] = WeakKeyDictionary()
@@ -36,7 +37,7 @@ class Events:
         """All listeners, by their events."""
         return self._listeners
 
-    def init_app(self, app: Celery) -> Self:
+    def init_app(self, app: AnyApp) -> Self:
         """Bind to ``app``. Reads no setting. Raises ``ScheduleError`` where the app has other Events already."""
         app = registry.bind(app)
         if registry.events.setdefault(app, self) is not self:

@@ -14,7 +14,7 @@ from celery.local import Proxy
 from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.events import Envelope
 from celery_leased_beat.tasks import PUT_OFF, PutOffTask, put_off_unknown, send_again
-from celery_leased_beat.tasks.compat import AnyTask
+from celery_leased_beat.tasks.compat import AnyApp, AnyTask
 
 if TYPE_CHECKING:
     from celery_leased_beat.binding.events import Events
@@ -31,7 +31,7 @@ outlets: WeakKeyDictionary[Celery, Callable[[Envelope], None]] = WeakKeyDictiona
 _registered: WeakKeyDictionary[Celery, set[str]] = WeakKeyDictionary()
 
 
-def bind(app: Celery) -> Celery:
+def bind(app: AnyApp) -> Celery:
     """Prepare ``app`` for what is bound to it, and return it (of a proxy, what it stands for). Reads no setting.
 
     Raises ``ScheduleError`` for anything but a Celery app.

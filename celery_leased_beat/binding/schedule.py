@@ -12,19 +12,20 @@ from celery_leased_beat.binding.events import register_trigger
 from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.schedule import Entry, EventTarget, JobTarget, ScheduleBuilder, is_celery_task
 from celery_leased_beat.tasks import HandlerTask, job
+from celery_leased_beat.tasks.compat import AnyApp
 
 
 class Schedule(ScheduleBuilder):
     """The schedule of an app. ``Schedule()`` and ``init_app`` serve modules that load before the app."""
 
-    def __init__(self, app: Celery | None = None) -> None:
+    def __init__(self, app: AnyApp | None = None) -> None:
         super().__init__()
         self._apps: WeakSet[Celery] = WeakSet()
         self._discoveries: list[Discovery] = []
         if app is not None:
             self.init_app(app)
 
-    def init_app(self, app: Celery) -> Self:
+    def init_app(self, app: AnyApp) -> Self:
         """Bind to ``app``. Reads no setting. Raises ``ScheduleError`` where the app has another Schedule already."""
         app = registry.bind(app)
         if registry.schedules.setdefault(app, self) is not self:

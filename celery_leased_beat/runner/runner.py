@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Self
 
-from celery import Celery
-
 from celery_leased_beat.binding import schedule_for, settings_for
 from celery_leased_beat.binding.outline import Outline
 from celery_leased_beat.binding.served import served
@@ -17,6 +15,7 @@ from celery_leased_beat.runner.replica import Replica
 from celery_leased_beat.schedule import Entry, ScheduleBuilder
 from celery_leased_beat.settings import safe_url
 from celery_leased_beat.store import Keys, boottime
+from celery_leased_beat.tasks.compat import AnyApp
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ class Runner:
     Raises ``SettingsError`` for a setting that cannot be used, ``DuplicateNameError`` for a name that is taken twice.
     """
 
-    def __init__(self, app: Celery, schedule: ScheduleBuilder | None = None) -> None:
+    def __init__(self, app: AnyApp, schedule: ScheduleBuilder | None = None) -> None:
         self._app = app
         self._settings = settings_for(app)
         self._schedule = schedule or schedule_for(app)

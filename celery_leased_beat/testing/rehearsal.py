@@ -13,13 +13,12 @@ from datetime import datetime
 from typing import Any, Concatenate, Self, TypeVar, overload
 from uuid import uuid4
 
-from celery import Celery
-
 from celery_leased_beat.binding import Events, Schedule
 from celery_leased_beat.events import Envelope, encode, event_name
 from celery_leased_beat.fires import Fire, fire_id
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.tasks import now
+from celery_leased_beat.tasks.compat import AnyApp
 from celery_leased_beat.testing.deliveries import AnyListener, Deliveries, Delivery
 from celery_leased_beat.testing.instants import instants
 from celery_leased_beat.testing.moments import Moment, to_instant
@@ -39,7 +38,7 @@ class Rehearsal:
     """
 
     def __init__(
-        self, of: Celery | Schedule, *, events: Events | None = None, first_seen: Moment | None = None
+        self, of: AnyApp | Schedule, *, events: Events | None = None, first_seen: Moment | None = None
     ) -> None:  # fmt: skip
         self._subject = find_subject(of, events)
         self._first_seen = None if first_seen is None else to_instant(first_seen)
@@ -134,7 +133,7 @@ class Rehearsals(ExitStack):
     """The fixture ``leased_beat``: called as a ``Rehearsal`` is made, it gives one that is open until the test ends."""
 
     def __call__(
-        self, of: Celery | Schedule, *, events: Events | None = None, first_seen: Moment | None = None
+        self, of: AnyApp | Schedule, *, events: Events | None = None, first_seen: Moment | None = None
     ) -> Rehearsal:  # fmt: skip
         """Return a rehearsal that delivers, from now on, what is dispatched."""
         return self.enter_context(Rehearsal(of, events=events, first_seen=first_seen))

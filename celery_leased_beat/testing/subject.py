@@ -10,6 +10,7 @@ from celery_leased_beat.binding.periodic import CLEANUP
 from celery_leased_beat.binding.served import Served, served
 from celery_leased_beat.schedule import Entry, ScheduleBuilder
 from celery_leased_beat.settings import Settings
+from celery_leased_beat.tasks.compat import AnyApp
 
 #: The namespace of ids where there is no app to have one.
 NAMESPACE = "test"
@@ -44,7 +45,7 @@ class Subject:
         return served(self.app, self.schedule, self.settings)
 
 
-def find_subject(of: Celery | Schedule, events: Events | None) -> Subject:
+def find_subject(of: AnyApp | Schedule, events: Events | None) -> Subject:
     """Return what belongs to an app or to a Schedule; ``events`` are those of an app that has none.
 
     A Schedule that is bound to no app is bound to one that is made here, in UTC. The modules of the app are imported,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, assert_type
 
 import attrs
-from celery import Celery
+from celery import Celery, Task
 from pydantic import BaseModel
 
 import celery_leased_beat
@@ -22,6 +22,7 @@ from celery_leased_beat import (
     Every,
     Fire,
     LeasedTask,
+    Runner,
     Schedule,
     current_fire,
     daily_at,
@@ -58,6 +59,21 @@ assert_type(DigestDue("vip").audience, str)
 assert_type(StockLow("socks").left, int)
 assert_type(OrderPlaced(number=7).number, int)
 assert_type(DigestDue, type[DigestDue])
+
+
+# An app may say of which class its tasks are, or that any will do: it is an app.
+
+
+class Logged(Task[..., Any]):
+    """The task class of an app."""
+
+
+def bind(app: "Celery[Any]", logged: "Celery[Logged]", plain: Celery) -> None:
+    assert_type(Schedule(app).init_app(logged).init_app(plain), Schedule)
+    assert_type(Events(app).init_app(logged).init_app(plain), Events)
+    assert_type(Schedule(logged), Schedule)
+    assert_type(Rehearsal(logged), Rehearsal)
+    assert_type(Runner(logged).empty, bool)
 
 
 # Listeners keep their types, and are called in a test as what they are.
