@@ -1,7 +1,8 @@
 """A replica inside the worker: with ``leased_beat_in_worker = True`` each worker of the app competes for the lease.
 
 The step stands on the worker's blueprint, above the pool: its thread starts after the pool and ends before it, and a
-shutdown that has only begun releases the lease already. A lost broker restarts the consumer and leaves this step
+shutdown that has only begun releases the lease already, by the signal's handler, which waits for nothing: gevent and
+eventlet run it in their event loop. A lost broker restarts the consumer and leaves this step
 alone; a lost lease never touches the worker. The step also says, once and at the start, what a user of this worker
 would otherwise find out late.
 """
@@ -18,8 +19,13 @@ from celery_leased_beat.tasks import settings_for
 
 logger = logging.getLogger(__name__)
 
-#: The pools that end a task at its time limit; the others let it go on.
-_ENFORCING_POOLS = ("prefork", "processes")
+#: What a pool makes of time limits, where it is not what is asked for: prefork ends a task at both.
+_LIMITS = {
+    "prefork": None,
+    "processes": None,
+    "gevent": "enforces hard time limits only: what passes its timeout is ended 30 s later, and is not retried",
+}
+_NO_LIMITS = "enforces no time limits: the timeout of a job or a listener has no effect"
 
 
 class RunnerStep(bootsteps.StartStopStep):
@@ -44,19 +50,20 @@ class RunnerStep(bootsteps.StartStopStep):
             logger.warning("the schedule is empty: this worker runs no replica")
         elif runner is not None:
             self._runner = runner
-            signals.worker_shutting_down.connect(self._release, weak=False)
+            signals.worker_shutting_down.connect(self._tell_to_stop, weak=False)
             runner.start()
 
     def stop(self, parent: Any) -> None:
         """Release the lease, before the pool goes."""
-        self._release()
-        signals.worker_shutting_down.disconnect(self._release)
+        signals.worker_shutting_down.disconnect(self._tell_to_stop)
+        if self._runner is not None:
+            self._runner.stop()
 
     terminate = stop
 
-    def _release(self, **_: Any) -> None:
+    def _tell_to_stop(self, **_: Any) -> None:
         if self._runner is not None:
-            self._runner.stop()
+            self._runner.tell_to_stop()
 
 
 def _warn(worker: Any, *, beat: bool) -> None:
@@ -67,8 +74,9 @@ def _warn(worker: Any, *, beat: bool) -> None:
             worker.scheduler,
         )
     pool = worker.pool_cls if isinstance(worker.pool_cls, str) else worker.pool_cls.__module__.rpartition(".")[2]
-    if pool not in _ENFORCING_POOLS:
-        logger.warning("the %s pool enforces no time limits: the timeout of a job or a listener has no effect", pool)
+    limits = _LIMITS.get(pool, _NO_LIMITS)
+    if limits is not None:
+        logger.warning("the %s pool %s", pool, limits)
 
 
 def _is_ours(scheduler: Any) -> bool:

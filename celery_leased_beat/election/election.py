@@ -74,11 +74,15 @@ class Election:
 
         Safe in a signal handler: it sets a flag, rings a socket pair and joins.
         """
-        self._stopping = True
-        self._waker.wake()
+        self.tell_to_stop()
         if self._thread.ident is not None:
             self._thread.join(max(0.0, deadline - boottime()))
         return not self._thread.is_alive()
+
+    def tell_to_stop(self) -> None:
+        """Have the thread release the lease and end, without a wait for it."""
+        self._stopping = True
+        self._waker.wake()
 
     def term(self) -> Term | None:
         """Return the term while it is trusted, else None."""

@@ -11,6 +11,7 @@ from typing import Self
 from celery_leased_beat.binding import schedule_for, settings_for
 from celery_leased_beat.binding.outline import Outline
 from celery_leased_beat.binding.served import served
+from celery_leased_beat.engine import Term
 from celery_leased_beat.runner.replica import Replica
 from celery_leased_beat.schedule import Entry, ScheduleBuilder
 from celery_leased_beat.settings import safe_url
@@ -40,6 +41,8 @@ class Runner:
         self._replica: Replica | None = None
         self._stopped = False
         self._stop_deadline: float | None = None
+        self._last_term: Term | None = None
+        self._reported = False
         self._thread: threading.Thread | None = None
 
     def info(self) -> dict[str, str]:
@@ -82,7 +85,7 @@ class Runner:
 
     def run(self, *, signals: bool = False) -> None:
         """Serve until ``stop()`` is called; with ``signals`` (main thread only) SIGTERM and SIGINT call it."""
-        before = {number: signal.signal(number, lambda *_: self.stop()) for number in _ENDING if signals}
+        before = {number: signal.signal(number, lambda *_: self.tell_to_stop()) for number in _ENDING if signals}
         try:
             while not self._stopped:
                 self.turn(self._settings.lease_ttl.total_seconds())
@@ -103,24 +106,34 @@ class Runner:
 
         May run in a signal handler on top of any frame of this object: it takes no lock and logs only afterwards.
         """
-        self._stopped = True
-        replica = self._replica
-        if replica is None:
+        self.tell_to_stop()
+        replica, deadline = self._replica, self._stop_deadline
+        if replica is None or deadline is None:
             return
-        first = self._stop_deadline is None
-        if self._stop_deadline is None:
-            self._stop_deadline = boottime() + STOP_WITHIN.total_seconds()
-        term = replica.election.term()
-        released = replica.election.stop(self._stop_deadline)
-        replica.waker.wake()
+        released = replica.election.stop(deadline)
         if self._thread is not None:
             atexit.unregister(self.stop)
             if self._thread is not threading.current_thread():
-                self._thread.join(max(0.0, self._stop_deadline - boottime()))
-        if first and released and term is not None:
-            logger.info("released the lease of term %s", term.number)
+                self._thread.join(max(0.0, deadline - boottime()))
+        first, self._reported = not self._reported, True
+        if first and released and self._last_term is not None:
+            logger.info("released the lease of term %s", self._last_term.number)
         elif first and not released:
             logger.warning("the lease could not be released in time, it ends by its TTL")
+
+    def tell_to_stop(self) -> None:
+        """Stop firing and have the lease released, without a wait for it; ``stop()`` is to follow.
+
+        For a signal that an event loop handles, which must not wait: that of gevent and eventlet.
+        """
+        self._stopped = True
+        replica = self._replica
+        if replica is None or self._stop_deadline is not None:
+            return
+        self._stop_deadline = boottime() + STOP_WITHIN.total_seconds()
+        self._last_term = replica.election.term()
+        replica.election.tell_to_stop()
+        replica.waker.wake()
 
     def close(self) -> None:
         """Close the connections. Not for signal handlers: the process's end closes them there."""

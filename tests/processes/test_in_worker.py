@@ -2,11 +2,18 @@
 
 import pytest
 
+from tests.nodes.celery import WorkerNode
+from tests.nodes.programs import require_module
 from tests.nodes.waiting import wait_until
 from tests.processes.stage import NO_MESSAGES, Stage
 from tests.processes.test_takeover import assert_clean
+from tests.processes.test_worker import dispatch_slow
 
 ENTRIES = {"tick": "all"}
+GREEN = ["gevent", "eventlet"]
+POOLS = ["prefork", "solo", "threads", *GREEN]
+#: Seconds that a body takes which is at work when its worker is told to go.
+BODY = 3.0
 #: Celery's prefork children may wait 30 s at their end for an answer that their parent no longer reads.
 WORKER_END = 90.0
 
@@ -28,29 +35,59 @@ def test_workers_with_a_replica_hand_the_lease_on_when_one_is_killed_and_when_on
 
 
 @pytest.mark.stage(workers=0, entries=ENTRIES)
-@pytest.mark.parametrize("pool", ["solo", "threads"])
-def test_a_worker_of_another_pool_runs_a_replica_too_and_says_that_it_enforces_no_limits(
+@pytest.mark.parametrize("pool", POOLS)
+def test_a_worker_of_any_pool_lives_through_a_lost_lease_and_ends_under_work_when_it_is_told(
     stage: Stage, pool: str
 ) -> None:
-    node = stage.worker_with_replica(pool, "--pool", pool)
-    assert stage.holder() is node
-    stage.handled_each(3)
-    assert "enforces no time limits" in node.logs()
-    assert_clean(stage)
-
-
-@pytest.mark.stage(workers=0, entries=ENTRIES)
-def test_a_lost_lease_leaves_the_worker_alone(stage: Stage) -> None:
-    node = stage.worker_with_replica("inside")
-    stage.holder()
+    node = start(stage, pool)
     pid = node.pid
+    stage.holder()
+    stage.handled_each(2)
+    assert ("enforces no time limits" in node.logs()) == (pool not in ("prefork", "gevent"))
+    assert ("enforces hard time limits only" in node.logs()) == (pool == "gevent")
+
     for value in ("", "foreign"):
         stage.client.set(stage.lease_key, value, px=1000) if value else stage.client.delete(stage.lease_key)
         wait_until(lambda: stage.holds(node), "the lease is taken again")
         stage.handled_each(2)
-    assert node.pid == pid
     assert node.alive()
+    assert node.pid == pid
+
+    identity = dispatch_slow(stage.options.broker, BODY)
+    wait_until(lambda: [row for row in stage.sink.rows() if row.handler == "slow"], "a body has begun")
+    node.kill("SIGTERM")
+    assert node.wait_ended(WORKER_END) == 0
+    assert "released the lease" in node.logs()
+    assert "Traceback" not in node.logs()
+
+    start(stage, pool, "successor")
+    stage.handled_each(2)
+    stage.drained()
+    assert [row.id for row in stage.sink.done("slow")] == [identity]
+    audit = stage.finish()
+    assert not audit.missing
+    assert not audit.doubled
+    assert {row.handler for row in audit.strange} == {"slow"}, "which no entry of the schedule dispatched"
+
+
+@pytest.mark.stage(workers=1, entries=ENTRIES, ttl=15.0)
+@pytest.mark.parametrize("pool", GREEN)
+def test_green_pools_hand_the_lease_on_as_others_do(stage: Stage, pool: str) -> None:
+    for number in range(3):
+        start(stage, pool, f"{pool}-{number}", *NO_MESSAGES)
+    for signal in ("SIGTERM", "SIGKILL"):
+        holder = stage.holder()
+        stage.handled_each(2)
+        holder.kill(signal)
+        stage.holder(other_than=holder)
+    stage.handled_each(2)
     assert_clean(stage)
+
+
+def start(stage: Stage, pool: str, name: str = "inside", *arguments: str) -> WorkerNode:
+    if pool in GREEN:
+        require_module(pool)
+    return stage.worker_with_replica(name, "--pool", pool, *arguments)
 
 
 @pytest.mark.stage(workers=0)
