@@ -33,6 +33,7 @@ app.conf.update(
     broker_transport_options=setting.transport_options(),
     leased_beat_backend=setting.lease,
     leased_beat_lease_ttl=setting.ttl,
+    leased_beat_in_worker=setting.in_worker,
 )
 events = Events(app)
 schedule = Schedule(app)

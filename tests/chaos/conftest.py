@@ -23,7 +23,8 @@ NET = 420
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give the tests here the time that the options ask for."""
-    asked = config.getoption("chaos_minutes", 0.0) * 60 + config.getoption("kills", 0) * 5
+    minutes = config.getoption("chaos_minutes", 0.0) + config.getoption("scale_minutes", 0.0)
+    asked = minutes * 60 + config.getoption("kills", 0) * 5
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.timeout(NET + asked))

@@ -20,6 +20,8 @@ class Member:
     """A replica or a worker."""
 
     kind = "member"
+    #: Whether it runs tasks.
+    works = False
 
     def __init__(self, name: str, make: Make, timeline: Timeline) -> None:
         self.name = name
@@ -110,6 +112,7 @@ class Worker(Member):
     """A worker, which reaches both servers without a proxy."""
 
     kind = "worker"
+    works = True
 
 
 class Replica(Member):

@@ -54,7 +54,7 @@ def evidence(scene: Scene, until: float) -> Evidence:
     """Collect what the verdict looks at; what is due later than ``until`` need not be done."""
     logs = {member.name: member.logs() for member in scene.members}
     replicas = "".join(logs[replica.name] for replica in scene.replicas)
-    workers = "".join(logs[worker.name] for worker in scene.workers)
+    workers = "".join(logs[member.name] for member in scene.members if member.works)
     return Evidence(
         namespace=scene.setting.namespace,
         version=scene.setting.version,

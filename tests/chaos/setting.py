@@ -21,6 +21,8 @@ class Setting:
     ttl: float
     version: int = 1
     namespace: str = "chaos"
+    #: Whether each worker runs a replica by itself.
+    in_worker: bool = False
     #: A message of a worker that died comes back after so many seconds (Redis), later than a hold's renewal.
     visibility_timeout: float = 12.0
 
