@@ -2,9 +2,9 @@
 
 The step stands on the worker's blueprint, above the pool: its thread starts after the pool and ends before it, and a
 shutdown that has only begun releases the lease already, by the signal's handler, which waits for nothing: gevent and
-eventlet run it in their event loop. A lost broker restarts the consumer and leaves this step
-alone; a lost lease never touches the worker. The step also says, once and at the start, what a user of this worker
-would otherwise find out late.
+eventlet run it in their event loop. It lets the beat of ``-B`` go too, which Celery does not before the last body
+is over. A lost broker restarts the consumer and leaves this step alone; a lost lease never touches the worker. The step
+also says, once and at the start, what a user of this worker would otherwise find out late.
 """
 
 import logging
@@ -37,6 +37,7 @@ class RunnerStep(bootsteps.StartStopStep):
         super().__init__(parent, **kwargs)
         self._beat = beat
         self._runner: Runner | None = None
+        self._embedded: Any = None
 
     def start(self, parent: Any) -> None:
         """Check the settings, say what is to be said, and start the replica where one is wanted."""
@@ -46,11 +47,13 @@ class RunnerStep(bootsteps.StartStopStep):
         except LeasedBeatError as error:
             raise SystemExit(f"celery_leased_beat: {error}") from error
         _warn(parent, beat=self._beat)
+        if self._beat and _is_ours(parent.scheduler):
+            self._embedded = parent.beat
+        signals.worker_shutting_down.connect(self._tell_to_stop, weak=False)
         if runner is not None and runner.empty:
             logger.warning("the schedule is empty: this worker runs no replica")
         elif runner is not None:
             self._runner = runner
-            signals.worker_shutting_down.connect(self._tell_to_stop, weak=False)
             runner.start()
 
     def stop(self, parent: Any) -> None:
@@ -64,6 +67,8 @@ class RunnerStep(bootsteps.StartStopStep):
     def _tell_to_stop(self, **_: Any) -> None:
         if self._runner is not None:
             self._runner.tell_to_stop()
+        if self._embedded is not None and self._embedded.is_alive():
+            self._embedded.terminate()
 
 
 def _warn(worker: Any, *, beat: bool) -> None:

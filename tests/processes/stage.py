@@ -23,6 +23,8 @@ APP = "tests.processes.app"
 SCHEDULER = "celery_leased_beat.Scheduler"
 #: For a worker that a test kills: it serves a queue without messages, or it would take some with it.
 NO_MESSAGES = ("-Q", "idle")
+#: Celery's prefork children may wait 30 s at their end for an answer that their parent no longer reads.
+WORKER_END = 90.0
 
 
 class Stage:

@@ -5,7 +5,7 @@ import pytest
 from tests.nodes.celery import WorkerNode
 from tests.nodes.programs import require_module
 from tests.nodes.waiting import wait_until
-from tests.processes.stage import NO_MESSAGES, Stage
+from tests.processes.stage import NO_MESSAGES, WORKER_END, Stage
 from tests.processes.test_takeover import assert_clean
 from tests.processes.test_worker import dispatch_slow
 
@@ -14,8 +14,6 @@ GREEN = ["gevent", "eventlet"]
 POOLS = ["prefork", "solo", "threads", *GREEN]
 #: Seconds that a body takes which is at work when its worker is told to go.
 BODY = 3.0
-#: Celery's prefork children may wait 30 s at their end for an answer that their parent no longer reads.
-WORKER_END = 90.0
 
 
 @pytest.mark.stage(workers=1, entries=ENTRIES, ttl=15.0)

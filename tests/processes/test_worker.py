@@ -14,7 +14,7 @@ from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
 from tests.processes.happenings import Slow
 from tests.processes.options import Options
-from tests.processes.stage import NO_MESSAGES, Stage
+from tests.processes.stage import NO_MESSAGES, WORKER_END, Stage
 from tests.processes.test_takeover import assert_clean
 
 BODY = 8.0
@@ -64,16 +64,25 @@ class TestWithABeatInside:
         assert leading.alive()
         assert_clean(stage)
 
-    @pytest.mark.stage(entries={"tick": "all"}, workers=1, ttl=15.0)
-    def test_a_worker_that_is_told_to_go_hands_the_lease_on(self, stage: Stage) -> None:
-        # At work its pool may take 30 s to end, and Celery ends the beat inside after that.
-        two_workers_with_beats(stage, *NO_MESSAGES)
-        leading = stage.holder()
+    @pytest.mark.stage(entries={"tick": "all"}, workers=0, ttl=15.0)
+    def test_a_worker_that_is_told_to_go_hands_the_lease_on_while_it_ends_its_bodies(self, stage: Stage) -> None:
+        leading = stage.worker_with_beat("embedded-1")
+        leading.ready()
+        stage.handled_each(2)
+        stage.worker_with_beat("embedded-2", *NO_MESSAGES).ready()
+        dispatch_slow(stage.options.broker, BODY)
+        wait_until(lambda: [row for row in stage.sink.rows() if row.handler == "slow"], "the body has begun")
+
         leading.kill("SIGTERM")
         stage.holder(other_than=leading, seconds=10)
-        assert leading.wait_ended() == 0
+        assert not stage.sink.done("slow"), "the body goes on"
+        assert leading.wait_ended(WORKER_END) == 0
+        assert stage.sink.done("slow")
+
+        stage.worker_with_beat("embedded-3")
         stage.handled_each(3)
-        assert_clean(stage)
+        found = stage.finish()
+        assert (found.missing, found.doubled) == ([], [])
 
     @pytest.mark.stage(entries={"tick": "all"}, workers=1)
     def test_the_beat_of_a_killed_worker_leaves_too(self, stage: Stage) -> None:
