@@ -5,6 +5,7 @@ Where is what, in the order of a fire's path:
 ==============================================  ==============================================
 how a schedule is written, and its options      ``schedule``, ``binding`` (Celery's side)
 where a cron field is checked                   ``timing.spec``
+what a user sets, and what is allowed           ``settings``
 which instants are due, what becomes of each    ``plan``
 one turn: plan, claim, publish, commit          ``engine.turn``
 who holds the lease, and where it is renewed    ``election.election``, ``store/renew.lua``

@@ -10,12 +10,10 @@ from celery_leased_beat.binding import registry
 from celery_leased_beat.binding.schedule import Schedule
 from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.schedule import ScheduleBuilder
-from celery_leased_beat.settings import Settings
+from celery_leased_beat.settings import Settings, spellings
 from celery_leased_beat.tasks import settings_for
 
 logger = logging.getLogger(__name__)
-
-_NAMES = ("leased_beat_schedule", "LEASED_BEAT_SCHEDULE", "CELERY_LEASED_BEAT_SCHEDULE")
 
 
 def schedule_for(app: Celery, settings: Settings | None = None) -> ScheduleBuilder:
@@ -36,7 +34,7 @@ def schedule_for(app: Celery, settings: Settings | None = None) -> ScheduleBuild
 
 def _bind_named(sender: Celery, **_: Any) -> None:
     """Bind what ``leased_beat_schedule`` names when the app imports its modules, so that workers know its tasks."""
-    if any(sender.conf.get(name) for name in _NAMES):
+    if any(map(sender.conf.get, spellings("schedule"))):
         try:
             schedule_for(sender, settings_for(sender, offline=True))
         except SettingsError as error:  # a beat ends by it, in one line; a worker has other tasks too
