@@ -57,6 +57,11 @@ class Outbox:
         return self._probe_at is not None
 
     @property
+    def holds_back(self) -> bool:
+        """Whether an outage holds new claims back. Where no intent waits, one claim is let through: it is the probe."""
+        return self.outage and bool(self._waiting)
+
+    @property
     def intents(self) -> list[Intent]:
         """The intents that wait to be enqueued."""
         return [waiting.intent for waiting in self._waiting]
@@ -75,9 +80,9 @@ class Outbox:
         self._waiting = deque(_Waiting(intent) for intent in intents)
         self._enqueued = []
 
-    def add(self, intent: Intent) -> None:
-        """Take an intent that was just claimed."""
-        self._waiting.append(_Waiting(intent))
+    def add(self, intents: Iterable[Intent]) -> None:
+        """Take intents that were just claimed."""
+        self._waiting.extend(map(_Waiting, intents))
 
     def flush(self, term: Term, now: datetime) -> None:
         """Enqueue what is due and commit it. Raises ``FencedError`` and ``StoreError`` of the ledger's calls."""

@@ -13,42 +13,24 @@ a broker outage       enqueue nothing and claim nothing, but probe; when it ends
 
 What can fail: the server refuses the token (the term is over), gives no answer (the turn ends, the next one goes on
 where it stood), or an entry's own timing raises (that entry waits a minute, the others go on).
+
+The :class:`Decider` plans and claims, the :class:`Outbox` enqueues and commits. Here is what they may do when.
 """
 
 import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
-from celery_leased_beat.engine.agenda import Agenda, Item
-from celery_leased_beat.engine.claims import claims_of
+from celery_leased_beat.engine.decider import CLAIMS, Decider
 from celery_leased_beat.engine.outbox import Outbox
-from celery_leased_beat.engine.protocols import (
-    Claim,
-    Dispatcher,
-    EntryKey,
-    Intent,
-    Ledger,
-    Loaded,
-    Position,
-    Term,
-    Trust,
-    Verdict,
-)
+from celery_leased_beat.engine.protocols import Dispatcher, Intent, Ledger, Loaded, Term, Trust
 from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.schedule import Entry
-from celery_leased_beat.timing import AskAgain
 
 logger = logging.getLogger(__name__)
 
-#: The claims of one turn: as many as one script may carry without holding the server up: some 7 ms.
-CLAIMS = 500
-#: Instants that an entry still has to catch up are spread: so long after a burst comes the next one.
-SPREAD = timedelta(seconds=1)
-#: An entry whose timing raises is left alone for so long; it warns once each time.
-PENALTY = timedelta(minutes=1)
-#: The wait after a call to the server that failed, and after an instant that the server calls early.
+#: The wait after a call to the server that failed.
 PAUSE = timedelta(milliseconds=500)
-EARLY_PAUSE = timedelta(milliseconds=20)
 #: A clock that went back by more than this, as the ledger's rule for watermarks has it, calls for a fresh load.
 CLOCK_STEP = timedelta(minutes=1)
 
@@ -70,15 +52,11 @@ class Engine:
         namespace: str,
         clock: Callable[[], datetime] | None = None,
     ) -> None:
-        self._entries = {EntryKey(entry.name, entry.timing.key): entry for entry in entries}
         self._ledger = ledger
         self._trust = trust
-        self._namespace = namespace
+        self._decider = Decider(entries, ledger, trust, namespace)
         self._outbox = Outbox(ledger, dispatcher, trust, clock)
-        self._positions: dict[EntryKey, Position] = {}
-        self._agenda = Agenda({}, {})
         self._term: Term | None = None
-        self._unanswered: list[tuple[Item, Claim]] = []
         self._serving_since: datetime | None = None
         self._last_now: datetime | None = None
         self._claims_from = datetime.max.replace(tzinfo=UTC)
@@ -109,7 +87,7 @@ class Engine:
 
     def _serve(self, term: Term, now: datetime) -> datetime | None:
         if term == self._term:
-            self._resend_claims(term, now)
+            self._outbox.add(self._decider.resend(term, now))
         if term != self._term or self._clock_stepped_back(now):
             self._begin(term, now)
         self._last_now = now
@@ -123,13 +101,14 @@ class Engine:
         self._outbox.flush(term, now)
         if was_outage:
             self._serving_since = now
-        if not self._outbox.outage or not self._outbox.intents:
-            self._claim_due(term, now)
+        if not self._outbox.holds_back:
+            most = 1 if self._outbox.outage else CLAIMS
+            self._outbox.add(self._decider.claim_due(term, now, self._serving_since, most))
             self._outbox.flush(term, now)
         return self._next_wake(now)
 
     def _begin(self, term: Term, now: datetime) -> None:
-        loaded = self._ledger.load(term, list(self._entries), self._positions, resume=term.resumes)
+        loaded = self._ledger.load(term, self._decider.keys, self._decider.positions, resume=term.resumes)
         for note in loaded.notes:
             logger.warning("%s", note)
         kept = self._outbox.intents if term.resumes else []
@@ -138,9 +117,7 @@ class Engine:
             self._restore(term, kept, loaded)
         intents = {intent.fire.id: intent for intent in [*kept, *loaded.intents]}
         self._outbox.replace(sorted(intents.values(), key=lambda intent: intent.fire.instant))
-        self._positions.update(loaded.positions)
-        self._agenda = Agenda(self._entries, self._positions)
-        self._unanswered = []
+        self._decider.begin(loaded.positions)
         self._serving_since = None
         if not goes_on:
             self._claims_from = now + term.settling
@@ -152,86 +129,12 @@ class Engine:
         if lost := [intent for intent in kept if intent.fire.id not in known]:
             self._ledger.keep(term, lost)
 
-    def _claim_due(self, term: Term, now: datetime) -> None:
-        budget = 1 if self._outbox.outage else CLAIMS
-        batch: list[tuple[Item, Claim]] = []
-        idle: list[Item] = []
-        for item in self._agenda.take_due(now):
-            try:
-                claims = claims_of(item, now, self._serving_since or now, self._namespace, term)[:budget]
-            except Exception:
-                self._set_aside(item, now)
-                continue
-            batch += [(item, claim) for claim in claims]
-            if not claims:
-                idle.append(item)
-            if len(batch) >= budget:
-                break
-        for item in idle:
-            self._put_back(item, now)
-        self._claim(term, batch, now)
-
-    def _resend_claims(self, term: Term, now: datetime) -> None:
-        if self._unanswered:
-            self._claim(term, self._unanswered, now)
-
-    def _claim(self, term: Term, batch: list[tuple[Item, Claim]], now: datetime) -> None:
-        if not batch:
-            return
-        self._unanswered = batch
-        if self._trust.term() != term:
-            return
-        verdicts = self._ledger.claim(term, [claim for _, claim in batch])
-        self._unanswered = []
-        early: set[EntryKey] = set()
-        for (item, claim), verdict in zip(batch, verdicts, strict=True):
-            if verdict is Verdict.EARLY:
-                early.add(item.key)
-                continue
-            item.decided(claim.decision.last)
-            if verdict is Verdict.CLAIMED:
-                self._note_decision(claim)
-        for item in {item.key: item for item, _ in batch}.values():
-            self._positions[item.key] = item.position
-            self._put_back(item, now, early=item.key in early)
-
-    def _note_decision(self, claim: Claim) -> None:
-        if claim.intent is not None:
-            self._outbox.add(claim.intent)
-            return
-        decision = claim.decision
-        logger.info(
-            "%s %s: %d instants from %s to %s (%s)",
-            claim.key.name,
-            decision.outcome,
-            decision.count,
-            decision.first.isoformat(),
-            decision.last.isoformat(),
-            decision.reason,
-        )
-
-    def _put_back(self, item: Item, now: datetime, *, early: bool = False) -> None:
-        try:
-            due = item.timing.next_after(item.position.watermark)
-            if due is not None and due <= now:
-                due = now + (EARLY_PAUSE if early else SPREAD)
-        except AskAgain as later:
-            due = max(later.at, now + SPREAD)
-        except Exception:
-            self._set_aside(item, now)
-            return
-        self._agenda.put(item, due)
-
-    def _set_aside(self, item: Item, now: datetime) -> None:
-        logger.exception("the entry %s cannot be planned, it is tried again in a minute", item.entry.name)
-        self._agenda.put(item, now + PENALTY)
-
     def _next_wake(self, now: datetime) -> datetime | None:
-        if self._unanswered:
+        if self._decider.unanswered:
             return now + PAUSE
         wakes = [self._outbox.next(now)]
-        if not self._outbox.outage or not self._outbox.intents:
-            wakes.append(self._agenda.next)
+        if not self._outbox.holds_back:
+            wakes.append(self._decider.next)
         return min((wake for wake in wakes if wake is not None), default=None)
 
     def _clock_stepped_back(self, now: datetime) -> bool:

@@ -61,11 +61,11 @@ GUARDS = {
         breaks=Law.ENQUEUED, faults=("a reply is lost",),
     ),
     "a claim without a reply is sent again": Guard(
-        Edit("engine.turn.Engine._resend_claims", "if self._unanswered:", "if False:"),
+        Edit("engine.decider.Decider.resend", "self._claim(term, self._unanswered, now)", "[]"),
         breaks=Law.DECIDED, faults=("a request is lost",),
     ),
     "trust is asked before a claim": Guard(
-        Edit("engine.turn.Engine._claim", "self._trust.term() != term", "False"),
+        Edit("engine.decider.Decider._claim", "self._trust.term() != term", "False"),
         breaks=Law.TRUSTED,
     ),
     "trust is asked before a publish": Guard(

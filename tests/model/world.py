@@ -164,7 +164,7 @@ class World:
         at = from_milliseconds(now)
         kept = self.parts.engines.get(engine)
         wake = kept._next_wake(at)
-        return wake is not None and at < wake < at + MINUTE and not kept._unanswered
+        return wake is not None and at < wake < at + MINUTE and not kept._decider.unanswered
 
     def _outcome(self, server: int, now: int, commands: tuple[Command, ...]) -> Outcome:
         executed = self.server.execute(server, now, commands)
