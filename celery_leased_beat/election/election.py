@@ -180,8 +180,9 @@ class Election:
         if not newer or not self._served or boottime() < self._handover_from:
             return False
         self._release(term.token)
-        name = f"{newer[0].replica}, release {newer[0].release}"
-        logger.info("handed the lease of term %s over: %s is newer", term.number, name, extra={"term": term.number})
+        logger.info(
+            "handed the lease of term %s over: %s is newer", term.number, newer[0].shown, extra={"term": term.number}
+        )
         return True
 
     def _renew(self, term: Term) -> float | None:

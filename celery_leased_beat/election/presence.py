@@ -81,7 +81,7 @@ class Presence:
             self._note_standing_back(newer)
             return False
         if newer:
-            logger.warning("the lease lay free though %s is there: it is taken all the same", _newest(newer))
+            logger.warning("the lease lay free though %s is there: it is taken all the same", newer[0].shown)
         return True
 
     def attend(self, term: int = 0) -> list[Member]:
@@ -105,12 +105,7 @@ class Presence:
         self.leave()
 
     def _note_standing_back(self, newer: list[Member]) -> None:
-        name = _newest(newer) if newer else ""
+        name = newer[0].shown if newer else ""
         if name and name != self._stands_back_for:
             logger.info("stands back from the lease for %s", name)
         self._stands_back_for = name
-
-
-def _newest(newer: list[Member]) -> str:
-    member = newer[0]
-    return f"{member.replica}, release {member.release}"

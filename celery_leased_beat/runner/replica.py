@@ -62,16 +62,14 @@ class Replica:
             settings.backend_url, options=settings.transport_options, timeout=ttl / 3, key=keys.lease
         )
         lease = Lease(lease_client, keys, ttl, self._clock)
-        outline = Outline.of(served.entries.values())
-        own = Member(
-            uuid4().hex, replica, 0 if served.empty else len(served.entries), outline.digest, settings.version or ""
-        )
+        entries = served.entries.values()
+        outline = Outline.of(entries)
+        own = Member(uuid4().hex, replica, 0 if served.empty else len(entries), outline.digest, settings.version or "")
         self._presence = Presence(Roll(lease_client, keys, self._clock), own, outline.text)
         self._comparison = Comparison(outline, RollReader(client, keys))
         self.election = Election(lease, replica, self._presence, ttl=ttl, on_change=self.waker.wake)
         self._publisher = Publisher(app, settings.namespace)
         ledger = Ledger(client, keys, self._clock, replica=replica)
-        entries = served.entries.values()
         self._engine = Engine(
             entries, ledger, self._publisher, self.election, namespace=settings.namespace, clock=self._clock.now
         )

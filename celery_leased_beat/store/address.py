@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from celery_leased_beat.errors import SettingsError
-from celery_leased_beat.settings import safe_url
+from celery_leased_beat.settings import SCHEMES, safe_url
 
 #: The options that every connection understands.
 COMMON = {"username", "password", "credential_provider", "client_name", "socket_timeout", "socket_connect_timeout"}
@@ -42,7 +42,6 @@ SENTINEL = {"master_name", "min_other_sentinels", "sentinel_kwargs"}
 _SOCKETS = {"unix", "redis+socket", "valkey+socket", "socket"}
 _SECURE = {"rediss", "valkeys", "rediss+cluster", "valkeys+cluster"}
 _CLUSTERS = {"redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster"}
-_SCHEMES = {"redis", "valkey", "sentinel"} | _SECURE | _SOCKETS | _CLUSTERS
 _CERTIFICATES = {"none": ssl.CERT_NONE, "optional": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 
 
@@ -65,8 +64,8 @@ class Address:
 def address(url: str, options: Mapping[str, Any]) -> Address:
     """Return the address in ``url``. Raises ``SettingsError`` for what cannot be used, without credentials."""
     scheme, separator, rest = url.partition("://")
-    if not separator or scheme not in _SCHEMES:
-        raise _refuse(url, f"the scheme {scheme!r} is unknown: use one of {', '.join(sorted(_SCHEMES))}")
+    if not separator or scheme not in SCHEMES:
+        raise _refuse(url, f"the scheme {scheme!r} is unknown: use one of {', '.join(SCHEMES)}")
     try:
         parts = [urlsplit(f"{scheme}://{part.removeprefix(f'{scheme}://')}") for part in rest.split(";")]
         hosts = [(unquote(part.hostname or "localhost"), part.port) for part in parts]

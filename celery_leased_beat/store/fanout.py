@@ -10,8 +10,8 @@ from datetime import timedelta
 
 from redis import Redis
 
+from celery_leased_beat.settings import MARKER_TTL
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.marker import TTL
 from celery_leased_beat.store.script import Argument, Pooled, Scripts
 
 
@@ -31,7 +31,7 @@ class Fanout:
 class Fanouts:
     """The fan-out records of one namespace. Each call may be sent again after a ``StoreError``."""
 
-    def __init__(self, client: Redis, keys: Keys, ttl: timedelta = TTL) -> None:
+    def __init__(self, client: Redis, keys: Keys, ttl: timedelta = MARKER_TTL) -> None:
         self._scripts = Scripts(Pooled(client))
         self._keys = keys
         self._ttl = ttl // timedelta(milliseconds=1)

@@ -4,12 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from redis.exceptions import ResponseError
-
-from celery_leased_beat.errors import StoreError
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Channel
+from celery_leased_beat.store.script import Channel, ask
 
 #: Records per round trip.
 PAGE = 1000
@@ -43,9 +40,7 @@ def read(channel: Channel, keys: Keys, since: datetime, until: datetime, entry: 
     """Give the records of ``since`` to ``until`` in order, of one ``entry`` or of all. Raises ``StoreError``."""
     start, end = str(to_milliseconds(since)), str(to_milliseconds(until))
     while start:
-        (page,) = channel.execute([("XRANGE", keys.history, start, end, "COUNT", PAGE)])
-        if isinstance(page, ResponseError):
-            raise StoreError(f"the lease's server does not show the history: {page}")
+        (page,) = ask(channel, ("XRANGE", keys.history, start, end, "COUNT", PAGE))
         for key, pairs in page:
             values = pairs if isinstance(pairs, dict) else dict(zip(pairs[::2], pairs[1::2], strict=True))
             if entry is None or values["entry"] == entry:

@@ -16,11 +16,10 @@ from enum import Enum
 
 from redis import Redis
 
+from celery_leased_beat.settings import MARKER_TTL
 from celery_leased_beat.store.keys import Keys
 from celery_leased_beat.store.script import Argument, Pooled, Scripts
 
-#: Longer than any redelivery; a marker takes about 300 bytes.
-TTL = timedelta(hours=6)
 #: How long a run holds its marker without a sign: a dead worker's task waits that long.
 HOLD = timedelta(seconds=15)
 #: So often an attempt may begin without an end, as a body does that kills its worker.
@@ -54,7 +53,7 @@ class Start:
 class Markers:
     """The markers of one namespace. Each call raises ``StoreError`` where no answer came; each may be sent again."""
 
-    def __init__(self, client: Redis, keys: Keys, ttl: timedelta = TTL, hold: timedelta = HOLD) -> None:
+    def __init__(self, client: Redis, keys: Keys, ttl: timedelta = MARKER_TTL, hold: timedelta = HOLD) -> None:
         self._scripts = Scripts(Pooled(client))
         self._keys = keys
         self._ttl = ttl // _MILLISECOND

@@ -8,16 +8,15 @@ digests, the outline of each lies beside the roll.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Self
+from typing import Self
 
 from redis import Redis
 
-from celery_leased_beat.errors import StoreError
 from celery_leased_beat.fires import to_milliseconds
 from celery_leased_beat.store.clock import ServerClock
 from celery_leased_beat.store.connection import Connection
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Argument, Command, Pooled, Scripts, instant
+from celery_leased_beat.store.script import Argument, Pooled, Scripts, ask, instant
 
 #: How long a record counts, in ms: some of the pauses between two, so that a busy machine costs nobody his place.
 LIFE = 3000
@@ -41,6 +40,11 @@ class Member:
     release: str = ""
     term: int = 0
     ready: bool = True
+
+    @property
+    def shown(self) -> str:
+        """Who it is, for people: its host, process and release."""
+        return f"{self.replica}, release {self.release}" if self.release else self.replica
 
     @property
     def record(self) -> str:
@@ -95,7 +99,7 @@ class RollReader:
 
     def members(self) -> tuple[Member, ...]:
         """Return all replicas, the holder first."""
-        time, records = self._ask(("TIME",), ("HGETALL", self._keys.replicas))
+        time, records = ask(self._channel, ("TIME",), ("HGETALL", self._keys.replicas))
         now = to_milliseconds(instant(time))
         present: list[str] = []
         for name, text in records.items():
@@ -106,20 +110,13 @@ class RollReader:
 
     def outline(self, digest: str) -> str | None:
         """Return the outline of the schedule with that ``digest``, None where it is not there."""
-        (outline,) = self._ask(("GET", self._keys.schedule(digest)))
+        (outline,) = ask(self._channel, ("GET", self._keys.schedule(digest)))
         return outline if isinstance(outline, str) else None
 
     def lease(self) -> tuple[str | None, timedelta]:
         """Return the value of the lease, None where it is free, and how long it lasts unless it is renewed."""
-        value, ttl = self._ask(("GET", self._keys.lease), ("PTTL", self._keys.lease))
+        value, ttl = ask(self._channel, ("GET", self._keys.lease), ("PTTL", self._keys.lease))
         return value, timedelta(milliseconds=max(0, ttl))
-
-    def _ask(self, *commands: Command) -> list[Any]:
-        replies = self._channel.execute(commands)
-        for command, reply in zip(commands, replies, strict=True):
-            if isinstance(reply, Exception):
-                raise StoreError(f"the lease's server refused {command[0]}: {type(reply).__name__}: {reply}")
-        return replies
 
 
 def _members(flat: Sequence[str]) -> Iterator[Member]:

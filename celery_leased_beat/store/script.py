@@ -67,6 +67,15 @@ class Pooled:
         return replies
 
 
+def ask(channel: Channel, *commands: Command) -> list[Any]:
+    """Send all in one round trip and return a reply each. Raises ``StoreError`` where one of them is refused, too."""
+    replies = channel.execute(commands)
+    for command, reply in zip(commands, replies, strict=True):
+        if isinstance(reply, Exception):
+            raise StoreError(f"the lease's server refused {command[0]}: {type(reply).__name__}: {reply}")
+    return replies
+
+
 class Call(NamedTuple):
     """One run of a script: the name of its file, its KEYS and its ARGV."""
 

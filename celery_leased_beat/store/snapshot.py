@@ -3,16 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from redis import Redis
 
 from celery_leased_beat.engine.protocols import EntryKey, Position
-from celery_leased_beat.errors import StoreError
 from celery_leased_beat.fires import from_milliseconds
 from celery_leased_beat.store import history
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Command, Pooled, instant
+from celery_leased_beat.store.script import Pooled, ask, instant
 
 #: Entries per command: more would hold the server up for everybody.
 SLICE = 500
@@ -46,7 +44,8 @@ class LedgerReader:
 
     def now(self) -> datetime:
         """Return the time of the server's clock."""
-        return instant(self._ask(("TIME",)))
+        (time,) = ask(self._channel, ("TIME",))
+        return instant(time)
 
     def snapshot(self, entries: Sequence[EntryKey], since: datetime, name: str | None = None) -> Snapshot:
         """Return where ``entries`` stand, and what was decided from ``since`` on, of the entry ``name`` or of all.
@@ -71,19 +70,14 @@ class LedgerReader:
         asked = list(fields)
         for start in range(0, len(asked), SLICE):
             part = asked[start : start + SLICE]
-            for field, value in zip(part, self._ask(("HMGET", key, *part)), strict=True):
+            (values,) = ask(self._channel, ("HMGET", key, *part))
+            for field, value in zip(part, values, strict=True):
                 if value is not None:
                     yield field, value
 
     def _reaches_back(self) -> datetime | None:
-        oldest = self._ask(("XRANGE", self._keys.history, "-", "+", "COUNT", 1))
+        (oldest,) = ask(self._channel, ("XRANGE", self._keys.history, "-", "+", "COUNT", 1))
         return from_milliseconds(int(oldest[0][0].partition("-")[0])) if oldest else None
-
-    def _ask(self, command: Command) -> Any:
-        (reply,) = self._channel.execute([command])
-        if isinstance(reply, Exception):
-            raise StoreError(f"the lease's server refused {command[0]}: {type(reply).__name__}: {reply}")
-        return reply
 
 
 def _field(key: EntryKey) -> str:
