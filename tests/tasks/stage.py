@@ -1,6 +1,7 @@
 """An app with events and a schedule, whose worker runs in threads of the test's own process."""
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from celery_leased_beat import Events, Schedule, event, store
 from tests.nodes.waiting import wait_until
 
 QUEUE = "celery"
+#: The task of the job that most tests have.
+REPORT = "job:shop.report"
 
 
 @event("shop.digest_due")
@@ -120,3 +123,21 @@ class Stage:
 
         self.app.amqp.send_task_message = send_or_fail
         return lambda: tried[0]
+
+
+class Body:
+    """The handler of the job ``shop.report``, which takes until it is told to end."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.go_on = threading.Event()
+        self.begun: list[int] = []
+        self.ended: list[int] = []
+        stage.schedule.job("shop.report", "@daily", self)
+
+    def __call__(self) -> None:
+        self.begun.append(1)
+        self.go_on.wait(60)
+        self.ended.append(1)
+
+    def wait_begun(self, times: int = 1) -> None:
+        wait_until(lambda: len(self.begun) == times, f"the body has begun {times} times")

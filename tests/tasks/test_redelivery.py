@@ -1,6 +1,5 @@
 """A message that comes again: too early, many times at once, and after its marker was lost with the server's data."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -9,32 +8,12 @@ import redis
 from examples.valkey import Server
 from tests.nodes.redelivery import restoring
 from tests.nodes.waiting import wait_until
-from tests.tasks.stage import Stage
-
-REPORT = "job:shop.report"
+from tests.tasks.stage import REPORT, Body, Stage
 
 #: Seconds; shorter than a body.
 VISIBILITY_TIMEOUT = 2.0
 #: In so many seconds a message has come again, on a busy machine.
 COMES_AGAIN = 60.0
-
-
-class Body:
-    """The handler of a job that takes until it is told to end."""
-
-    def __init__(self, stage: Stage) -> None:
-        self.go_on = threading.Event()
-        self.begun: list[int] = []
-        self.ended: list[int] = []
-        stage.schedule.job("shop.report", "@daily", self)
-
-    def __call__(self) -> None:
-        self.begun.append(1)
-        self.go_on.wait(COMES_AGAIN)
-        self.ended.append(1)
-
-    def wait_begun(self, times: int = 1) -> None:
-        wait_until(lambda: len(self.begun) == times, f"the body has begun {times} times")
 
 
 def test_a_visibility_timeout_that_is_shorter_than_the_body_does_not_run_it_twice(

@@ -13,9 +13,7 @@ from celery_leased_beat.errors import PayloadError
 from celery_leased_beat.tasks import HandlerTask
 from examples.valkey import Server
 from tests.nodes.waiting import wait_until
-from tests.tasks.stage import DigestDue, Stage
-
-REPORT = "job:shop.report"
+from tests.tasks.stage import REPORT, Body, DigestDue, Stage
 
 
 def test_a_second_delivery_of_a_fire_is_dropped_with_one_debug_line(
@@ -45,25 +43,18 @@ def test_what_comes_after_the_end_is_dropped(stage: Stage) -> None:
 
 
 def test_a_redelivery_is_put_off_while_its_body_runs(stage: Stage) -> None:
-    runs: list[int] = []
-    go_on = threading.Event()
-
-    def body() -> None:
-        runs.append(1)
-        go_on.wait(30)
-
-    stage.schedule.job("shop.report", "@daily", body)
+    body = Body(stage)
     task_id = stage.send(REPORT, delivery="one")
     with stage.worker():
-        wait_until(lambda: runs, "the body runs")
+        body.wait_begun()
         first = stage.unacknowledged()
         stage.send(REPORT, delivery="one", task_id=task_id)
         wait_until(lambda: _waiting(stage), "the second message was sent again with a countdown")
         (again,) = _waiting(stage)
-        go_on.set()
+        body.go_on.set()
         wait_until(lambda: stage.unacknowledged() == [again], "all but the message that is put off are acknowledged")
         assert stage.is_done(task_id)
-    assert runs == [1]
+    assert body.begun == [1]
     assert len(first) == 1
     same = ("id", "task", "retries", "leased_beat", "root_id")
     assert {name: again["headers"][name] for name in same} == {name: first[0]["headers"][name] for name in same}
@@ -100,10 +91,10 @@ def test_of_fires_that_waited_for_a_worker_those_that_expired_do_not_run(stage: 
     runs: list[Fire] = []
     stage.schedule.job("shop.report", "@every 1m", runs.append)
     for _ in range(9):
-        stage.send("job:shop.report", expires=0.3)
+        stage.send(REPORT, expires=0.3)
     expired = time.monotonic() + 0.5
     wait_until(lambda: time.monotonic() > expired, "nobody works for longer than they may wait")
-    last = stage.send("job:shop.report", expires=60)
+    last = stage.send(REPORT, expires=60)
     with stage.worker():
         wait_until(lambda: stage.is_done(last), "the last one is done")
         stage.wait_idle()
@@ -305,25 +296,18 @@ def test_a_start_without_an_answer_is_put_off_and_uses_up_no_attempt(server_url:
 def test_an_end_that_cannot_be_written_is_written_later_and_the_body_runs_once(server_url: str, namespace: str) -> None:
     with Server() as lease:
         stage = Stage(server_url, namespace, backend=lease.url)
-        runs: list[int] = []
-        go_on = threading.Event()
-
-        def body() -> None:
-            runs.append(1)
-            go_on.wait(30)
-
-        stage.schedule.job("shop.report", "@daily", body)
+        body = Body(stage)
         task_id = stage.send(REPORT, delivery="one")
         with stage.worker():
-            wait_until(lambda: runs, "the body runs")
+            body.wait_begun()
             lease.stop()
-            go_on.set()
+            body.go_on.set()
             stage.wait_idle()
             lease.start()
             wait_until(lambda: stage.is_done(task_id), "the end is written")
             stage.send(REPORT, delivery="one", task_id=task_id)
             stage.wait_idle()
-        assert runs == [1]
+        assert body.begun == [1]
 
 
 def test_a_listener_with_a_payload_that_does_not_fit_is_not_retried(stage: Stage) -> None:
