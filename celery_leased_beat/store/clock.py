@@ -6,10 +6,10 @@ bounds the offset of the two clocks, and of the last minute the tightest bound c
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from celery_leased_beat.fires import from_milliseconds
 
@@ -23,6 +23,11 @@ def boottime() -> float:
     """Return seconds on a clock that goes on while the machine is suspended, where there is one."""
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     return time.monotonic() if clock is None else time.clock_gettime(clock)
+
+
+def instant(answer: Sequence[Any]) -> datetime:
+    """Return what TIME (seconds and microseconds) says, to the millisecond, as every instant here is."""
+    return from_milliseconds(int(answer[0]) * 1000 + int(answer[1]) // 1000)
 
 
 class _Sample(NamedTuple):

@@ -16,9 +16,9 @@ from weakref import WeakSet
 from redis import ConnectionPool
 from redis.exceptions import RedisError, ResponseError
 
+from celery_leased_beat.store.channel import Command, unreachable
 from celery_leased_beat.store.cluster import is_elsewhere
 from celery_leased_beat.store.rights import note_refusal
-from celery_leased_beat.store.script import Command, unreachable
 
 _ALL: "WeakSet[Connection]" = WeakSet()
 

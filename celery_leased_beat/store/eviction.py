@@ -2,7 +2,7 @@
 
 from redis import Redis
 
-from celery_leased_beat.store.script import Pooled
+from celery_leased_beat.store.channel import Pooled
 
 #: The one policy under which a server that is full refuses writes, instead of removing keys of its choice.
 SAFE = "noeviction"

@@ -11,8 +11,9 @@ from datetime import timedelta
 from redis import Redis
 
 from celery_leased_beat.settings import MARKER_TTL
+from celery_leased_beat.store.channel import Argument, Pooled
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Argument, Pooled, Scripts
+from celery_leased_beat.store.script import Scripts
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
+from celery_leased_beat.store.channel import Channel, ask
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Channel, ask
 
 #: Records per round trip.
 PAGE = 1000

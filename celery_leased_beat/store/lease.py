@@ -28,7 +28,6 @@ from celery_leased_beat.store.observation import (
     number,
     observation,
     questions,
-    seconds,
 )
 from celery_leased_beat.store.script import Scripts
 
@@ -78,7 +77,7 @@ class Lease:
         with self._connection.call() as client_id:
             keys = [self._keys.lease, self._keys.term]
             answer = self._scripts.run("renew", keys, [token, self._ttl, client_id, replica])
-        return Held(int(answer[0]), self._clock.now(), known(answer[1])) if answer else None
+        return Held(int(answer[0]), known(answer[1])) if answer else None
 
     def release(self, token: str, *, wake: bool = True) -> bool:
         """Free the lease where it is still this token's, and ``wake`` one standby; return whether it was."""
@@ -126,7 +125,5 @@ class Lease:
             answer = self._scripts.run("acquire", keys, [token, self._ttl, client_id, replica, *seen])
         if not answer:
             return None
-        term, run_id, uptime, previous, previous_run_id = answer
-        return Held(
-            int(term), self._clock.now(), known(run_id), seconds(uptime), number(previous), known(previous_run_id)
-        )
+        term, run_id, previous, previous_run_id = answer
+        return Held(int(term), known(run_id), number(previous), known(previous_run_id))

@@ -13,9 +13,10 @@ from redis import Redis
 from celery_leased_beat.engine.protocols import Claim, EntryKey, Intent, Loaded, Position, Term, Verdict
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
 from celery_leased_beat.store import history, intent
+from celery_leased_beat.store.channel import Argument, Pooled
 from celery_leased_beat.store.clock import ServerClock
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Argument, Call, Pooled, Scripts
+from celery_leased_beat.store.script import Call, Scripts
 
 #: What one script may work on: more would hold the server up for everybody (500 claims take some 7 ms).
 SLICE = 500

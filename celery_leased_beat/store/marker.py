@@ -17,8 +17,9 @@ from enum import Enum
 from redis import Redis
 
 from celery_leased_beat.settings import MARKER_TTL
+from celery_leased_beat.store.channel import Argument, Pooled
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Argument, Pooled, Scripts
+from celery_leased_beat.store.script import Scripts
 
 #: How long a run holds its marker without a sign: a dead worker's task waits that long.
 HOLD = timedelta(seconds=15)

@@ -2,27 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Self
 
 from celery_leased_beat.errors import StoreError
+from celery_leased_beat.store.clock import instant
 from celery_leased_beat.store.rights import note_refusal
-from celery_leased_beat.store.script import instant
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
     """The lease is ours.
 
-    ``at`` is the server's time of the answer. ``run_id`` names the run of the server process, ``uptime`` says for how
-    long it has run. ``previous_term`` and ``previous_run_id`` belong to the lease before this one, 0 and None where the
-    server knows of none. None stands also for what the server does not say.
+    ``run_id`` names the run of the server process. ``previous_term`` and ``previous_run_id`` belong to the lease before
+    this one, 0 and None where the server knows of none. None stands also for what the server does not say.
     """
 
     term: int
-    at: datetime
     run_id: str | None
-    uptime: timedelta | None = None
     previous_term: int = 0
     previous_run_id: str | None = None
 
@@ -50,17 +47,15 @@ class Holder:
 class Observation:
     """One look at the lease.
 
-    ``value`` is its whole value, None where it is free; ``remaining`` until it ends by itself, None where it is free or
-    never ends. ``term`` is the last term that the server knows of, 0 for none, and ``last_run_id`` the run of the
-    server on which its holder last was, None where that is not known. ``listed`` says whether the holder's connection
-    is among the server's, None where that is not known. ``at`` is the server's time.
+    ``value`` is its whole value, None where it is free. ``term`` is the last term that the server knows of, 0 for
+    none, and ``last_run_id`` the run of the server on which its holder last was, None where that is not known.
+    ``listed`` says whether the holder's connection is among the server's, None where that is not known. ``at`` is the
+    server's time.
     """
 
     value: str | None
-    remaining: timedelta | None
     term: int
     run_id: str | None
-    uptime: timedelta | None
     listed: bool | None
     at: datetime | None
     last_run_id: str | None = None
@@ -80,26 +75,24 @@ def questions(lease: str, term: str, asked: Holder | None) -> list[Sequence[str 
     """Return the commands of one look at the keys ``lease`` and ``term``, and at the connection of ``asked``."""
     client = asked.client_id if asked else None
     listing = ("CLIENT", "LIST", "ID", client) if client else ("TIME",)
-    return [("GET", lease), ("PTTL", lease), ("GET", term), ("INFO", "server"), ("TIME",), listing]
+    return [("GET", lease), ("GET", term), ("INFO", "server"), ("TIME",), listing]
 
 
 def observation(replies: Sequence[Any], asked: Holder | None) -> Observation:
     """Return what the replies to :func:`questions` say. A refused one says nothing, but that of the lease is needed."""
-    value, ttl, last, info, time, listing = replies
+    value, last, info, time, listing = replies
     if not isinstance(value, str | None):
         raise StoreError(f"the lease's server does not show the lease: {value}")
     note_refusal(info, "INFO")
     if asked and asked.client_id:
         note_refusal(listing, "CLIENT")
-    run_id, uptime = _server(info)
+    run_id = _run_id(info)
     last_term, last_run_id = _last(last)
     looked = value is not None and Holder.parse(value) == asked
     return Observation(
         value=value,
-        remaining=timedelta(milliseconds=ttl) if isinstance(ttl, int) and ttl >= 0 else None,
         term=last_term,
         run_id=run_id,
-        uptime=uptime,
         listed=_is_listed(listing, asked, run_id) if asked and looked else None,
         at=instant(time) if isinstance(time, list) else None,
         last_run_id=last_run_id,
@@ -116,11 +109,6 @@ def number(text: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def seconds(text: str) -> timedelta | None:
-    """Return the whole seconds in ``text``, None where there are none."""
-    return timedelta(seconds=int(text)) if text.isdecimal() else None
-
-
 def _is_listed(listing: Any, holder: Holder, run_id: str | None) -> bool | None:
     """Return whether ``listing`` shows the holder; ids are of one run of the server only."""
     if not isinstance(listing, str) or run_id is None or holder.run_id != run_id:
@@ -134,8 +122,6 @@ def _last(last: Any) -> tuple[int, str | None]:
     return number(term), known(run_id)
 
 
-def _server(info: Any) -> tuple[str | None, timedelta | None]:
-    if not isinstance(info, str):
-        return None, None
-    lines = dict(line.split(":", 1) for line in info.splitlines() if ":" in line)
-    return lines.get("run_id"), seconds(lines.get("uptime_in_seconds", ""))
+def _run_id(info: Any) -> str | None:
+    lines = dict(line.split(":", 1) for line in info.splitlines() if ":" in line) if isinstance(info, str) else {}
+    return lines.get("run_id")

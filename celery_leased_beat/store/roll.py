@@ -13,10 +13,11 @@ from typing import Self
 from redis import Redis
 
 from celery_leased_beat.fires import to_milliseconds
-from celery_leased_beat.store.clock import ServerClock
+from celery_leased_beat.store.channel import Argument, Pooled, ask
+from celery_leased_beat.store.clock import ServerClock, instant
 from celery_leased_beat.store.connection import Connection
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Argument, Pooled, Scripts, ask, instant
+from celery_leased_beat.store.script import Scripts
 
 #: How long a record counts, in ms: some of the pauses between two, so that a busy machine costs nobody his place.
 LIFE = 3000

@@ -9,8 +9,9 @@ from redis import Redis
 from celery_leased_beat.engine.protocols import EntryKey, Position
 from celery_leased_beat.fires import from_milliseconds
 from celery_leased_beat.store import history
+from celery_leased_beat.store.channel import Pooled, ask
+from celery_leased_beat.store.clock import instant
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.script import Pooled, ask, instant
 
 #: Entries per command: more would hold the server up for everybody.
 SLICE = 500

@@ -57,7 +57,7 @@ class Keyspace:
         return [str(self.now // 1000), str(self.now % 1000 * 1000)]
 
     def _info(self, section: str) -> str:
-        return f"# Server\r\nrun_id:{self.run_id}\r\nuptime_in_seconds:{self.now // 1000}\r\n"
+        return f"# Server\r\nrun_id:{self.run_id}\r\n"
 
     def _get(self, key: str) -> str | None:
         return self._read(key, str)
@@ -77,11 +77,6 @@ class Keyspace:
         if key in self.values:
             self.ends[key] = self.now + int(ttl)
         return int(key in self.values)
-
-    def _pttl(self, key: str) -> int:
-        if key not in self.values:
-            return -2
-        return self.ends[key] - self.now if key in self.ends else -1
 
     def _hget(self, key: str, field: str) -> str | None:
         return (self._read(key, dict) or {}).get(field)

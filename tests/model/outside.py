@@ -19,7 +19,7 @@ from redis.exceptions import ResponseError
 from celery_leased_beat.engine import Term
 from celery_leased_beat.errors import StoreError
 from celery_leased_beat.headers import HEADER
-from celery_leased_beat.store.script import Command
+from celery_leased_beat.store.channel import Command
 from tests.model.border import LOST, Border
 from tests.model.server import Refused
 

@@ -77,8 +77,6 @@ def _comparable(script: str, reply: Any) -> Any:
     if not isinstance(reply, list):
         return reply
     answer = reply[2:]
-    if script == "acquire" and answer:
-        answer[2] = "the uptime"
     if script in ("intents", "attend"):
         answer = [*answer[:-1], dict(zip(answer[-1][::2], answer[-1][1::2], strict=True))]
     return answer
