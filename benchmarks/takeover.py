@@ -15,21 +15,13 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
-from uuid import uuid4
-
-from redis import Redis
 
 from benchmarks.grid import app, events, schedule
-from celery_leased_beat.store import Keys, LedgerReader
-from examples.shop.demo.books import Books
-from examples.shop.demo.cast import Cast, Takeover
-from examples.shop.demo.crew import Crew, environment, redis_url
-from examples.shop.demo.watch import Watch
-from examples.shop.journal import Journal, Line
-from examples.valkey import lease_url
+from examples.shop.demo.cast import Takeover
+from examples.shop.demo.house import House, house
+from examples.shop.journal import Line
 
 #: Seconds of undisturbed firing before and after each signal.
 REST = 5.0
@@ -49,24 +41,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.takeover")
     parser.add_argument("--rounds", type=int, default=3, help="signals of each kind (default: %(default)s)")
     rounds = parser.parse_args().rounds
-    namespace = f"grid-{uuid4().hex[:8]}"
-    with ExitStack() as stack:
-        url = redis_url(stack.enter_context(lease_url()))
-        keys = Keys(namespace)
-        client = stack.enter_context(Redis.from_url(url, decode_responses=True))
-        watch = stack.enter_context(Watch(client, keys))
-        crew = stack.enter_context(Crew("benchmarks.grid", environment(url, namespace)))
-        journal = Journal(client)
-        entries = [entry.resolved(app.timezone) for entry in schedule.entries.values()]
-        books = Books(entries, events.listeners, namespace, LedgerReader(client, keys), journal)
-        return _Bench(Cast(crew, watch), books, journal).run(rounds)
+    with house("benchmarks.grid", app, schedule, events) as grid:
+        return _Bench(grid).run(rounds)
 
 
 class _Bench:
-    def __init__(self, cast: Cast, books: Books, journal: Journal) -> None:
-        self._cast = cast
-        self._books = books
-        self._journal = journal
+    def __init__(self, grid: House) -> None:
+        self._cast = grid.cast
+        self._books = grid.books
+        self._journal = grid.journal
 
     def run(self, rounds: int) -> int:
         self._cast.start(workers=2, beats=3, queues="grid")

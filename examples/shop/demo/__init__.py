@@ -2,6 +2,7 @@
 
 ================  =====================================================================================
 ``play``          the story, from the first start to the closing line
+``house``         a Valkey, the processes and the books of one run, put together
 ``crew``          the processes, started and ended by their ids
 ``cast``          the replicas and the workers, and what is done to the holder
 ``watch``         what the lease shows from outside

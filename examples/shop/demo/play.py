@@ -2,22 +2,15 @@
 
 import signal
 import time
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from uuid import uuid4
 
-from redis import Redis
-
-from celery_leased_beat.store import Keys, LedgerReader
 from examples.shop.app import app, events, schedule
 from examples.shop.demo.books import Books
 from examples.shop.demo.cast import Cast, DemoError, Takeover
-from examples.shop.demo.crew import Crew, environment, redis_url
+from examples.shop.demo.house import house
 from examples.shop.demo.stage import Scene, Stage
 from examples.shop.demo.tally import Tally
-from examples.shop.demo.watch import Watch
-from examples.shop.journal import Journal
-from examples.valkey import lease_url
 
 WORKERS, BEATS = 2, 3
 QUEUES = "shop,shop.mail,shop.reports"
@@ -54,18 +47,8 @@ class Ending:
 
 def play(seconds: float, stage: Stage) -> Ending:
     """Run the shop for ``seconds`` and return what came out. Raises ``DemoError``."""
-    namespace = f"shop-{uuid4().hex[:8]}"  # a Valkey that the user gave may know a shop already
-    with ExitStack() as stack:
-        url = redis_url(stack.enter_context(lease_url()))
-        keys = Keys(namespace)
-        client = stack.enter_context(Redis.from_url(url, decode_responses=True))
-        watch = stack.enter_context(Watch(client, keys))
-        crew = stack.enter_context(Crew("examples.shop.app", environment(url, namespace)))
-        app.loader.import_default_modules()  # the listeners
-        entries = [entry.resolved(app.timezone) for entry in schedule.entries.values()]
-        books = Books(entries, events.listeners, namespace, LedgerReader(client, keys), Journal(client))
-        stack.enter_context(stage.lit())
-        return _Play(Cast(crew, watch), books, stage).run(seconds)
+    with house("examples.shop.app", app, schedule, events) as shop, stage.lit():
+        return _Play(shop.cast, shop.books, stage).run(seconds)
 
 
 class _Play:
