@@ -27,7 +27,7 @@ from celery_leased_beat.election.belief import MARGIN, Belief
 from celery_leased_beat.election.contender import Contender, Won
 from celery_leased_beat.election.presence import LOOK_FOR_NEWER, Presence
 from celery_leased_beat.election.waker import Waker
-from celery_leased_beat.engine import Term
+from celery_leased_beat.engine import Silence, Term
 from celery_leased_beat.errors import StoreError
 from celery_leased_beat.store import Lease, boottime
 
@@ -62,7 +62,11 @@ class Election:
         self._served = False
         self._cooling_until = 0.0
         self._stopping = False
-        self._silent = False
+        self._silence = Silence(
+            logger,
+            begins="the lease cannot be looked at, this replica stands by",
+            ends="the lease can be looked at again",
+        )
         self._thread = threading.Thread(target=self._run, name="leased-beat-election", daemon=True)
 
     def start(self) -> None:
@@ -124,9 +128,9 @@ class Election:
         while not self._stopping:
             try:
                 won = self._contender.attempt()
-                self._note_answer()
+                self._silence.end()
             except StoreError as error:
-                self._note_silence(error)
+                self._silence.note(error)
                 self._waker.wait(_retry_pause())
                 continue
             if won is not None:
@@ -231,16 +235,6 @@ class Election:
             self._lease.release(token)
         except StoreError as error:
             logger.debug("the lease was not released: %s", error)
-
-    def _note_silence(self, error: StoreError) -> None:
-        if not self._silent:
-            logger.warning("the lease cannot be looked at, this replica stands by: %s", error)
-        self._silent = True
-
-    def _note_answer(self) -> None:
-        if self._silent:
-            logger.warning("the lease can be looked at again")
-        self._silent = False
 
 
 def _retry_pause() -> float:

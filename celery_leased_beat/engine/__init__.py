@@ -12,6 +12,7 @@ from celery_leased_beat.engine.protocols import (
     Trust,
     Verdict,
 )
+from celery_leased_beat.engine.silence import Silence
 from celery_leased_beat.engine.turn import Engine
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Ledger",
     "Loaded",
     "Position",
+    "Silence",
     "Term",
     "Trust",
     "Verdict",

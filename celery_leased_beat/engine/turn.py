@@ -24,6 +24,7 @@ from datetime import UTC, datetime, timedelta
 from celery_leased_beat.engine.decider import CLAIMS, Decider
 from celery_leased_beat.engine.outbox import Outbox
 from celery_leased_beat.engine.protocols import Dispatcher, Intent, Ledger, Loaded, Term, Trust
+from celery_leased_beat.engine.silence import Silence
 from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.schedule import Entry
 
@@ -60,7 +61,11 @@ class Engine:
         self._serving_since: datetime | None = None
         self._last_now: datetime | None = None
         self._claims_from = datetime.max.replace(tzinfo=UTC)
-        self._silent = False
+        self._silence = Silence(
+            logger,
+            begins="the lease's server gives no answer, the turn is tried again",
+            ends="the lease's server answers again",
+        )
 
     def turn(self, now: datetime) -> datetime | None:
         """Do what is due at ``now`` (of the server's clock); return when to come again, None for never by itself."""
@@ -75,12 +80,12 @@ class Engine:
             self._trust.fenced(term)
             return None
         except StoreError as error:
-            self._note_silence(error)
+            self._silence.note(error)
             return now + PAUSE
         except Exception:
             self._term = None  # an error of our own: where the turn stood is not known, the next one loads it
             raise
-        self._note_answer()
+        self._silence.end()
         if not self._outbox.outage:
             self._trust.progressed()
         return wake
@@ -139,13 +144,3 @@ class Engine:
 
     def _clock_stepped_back(self, now: datetime) -> bool:
         return self._last_now is not None and now < self._last_now - CLOCK_STEP
-
-    def _note_silence(self, error: StoreError) -> None:
-        if not self._silent:
-            logger.warning("the lease's server gives no answer, the turn is tried again: %s", error)
-        self._silent = True
-
-    def _note_answer(self) -> None:
-        if self._silent:
-            logger.warning("the lease's server answers again")
-        self._silent = False

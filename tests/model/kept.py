@@ -13,7 +13,7 @@ from kombu import Connection
 from celery_leased_beat.engine.agenda import Agenda
 
 #: What decides nothing: what was logged, and, where no entry has ``catch_up="skip"``, the times of earlier turns.
-_SILENT = {"_silent", "_last_now", "_serving_since"}
+_SILENT = {"_silence", "_last_now", "_serving_since"}
 
 _PLAIN = (str, int, datetime, timedelta, Enum, type(None))
 
