@@ -261,7 +261,9 @@ class TestProcesses:
     def test_an_error_in_a_replicas_log_is_wrong(self) -> None:
         assert wrong(judge(evidence(errors=["Traceback (most recent call last):"]))) == ["error in a replica"]
 
-    @pytest.mark.parametrize("keys", [{"task": COUNT + 1}, {"task": COUNT - 1}, {"state": 2}, {"stranger": 1}])
+    @pytest.mark.parametrize("keys", [
+        {"task": COUNT + 1}, {"task": COUNT - 1}, {"state": 2}, {"schedule": 3}, {"stranger": 1},
+    ])  # fmt: skip
     def test_another_number_of_keys_is_wrong(self, keys: dict[str, int]) -> None:
         assert wrong(judge(evidence(keys=keys))) == ["keys"]
 

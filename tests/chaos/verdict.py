@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.chaos.decisions import Ruling, judge_decisions
 from tests.chaos.evidence import Evidence, Life
-from tests.chaos.programme import all_entries, tasks_of
+from tests.chaos.programme import VERSIONS, all_entries, tasks_of
 from tests.chaos.runs import fires_of, judge_runs, runs_of
 
 #: A process is warm after so many seconds, and has to live for so many more to tell of its memory.
@@ -99,8 +99,9 @@ def _expected_keys(evidence: Evidence) -> tuple[Counter[str], Counter[str]]:
     lost = max(evidence.losses, default=0.0)
     entries = {key.name: entry for key, entry in all_entries().items()}
     least: Counter[str] = Counter(term=1, state=1, current=1, history=1)
+    most: Counter[str] = Counter(term=1, state=1, current=1, history=1, lease=1, wake=1, replicas=1)
     # An outline per version of the schedule goes a minute after its last replica.
-    most: Counter[str] = Counter(term=1, state=1, current=1, history=1, lease=1, wake=1, schedule=2)
+    most["schedule"] = len(VERSIONS)
     runs, fires = runs_of(evidence.notes), fires_of(evidence)
     # Of what was claimed as the last replica left there may be something on its way.
     most["intents"] = any(fires[name].at >= evidence.until for name in evidence.eras[-1].intents)
