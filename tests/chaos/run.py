@@ -74,7 +74,7 @@ def evidence(scene: Scene, until: float) -> Evidence:
         serving={
             life.pid: since for life in scene.lives if (since := serving_since(life, logs[life.name])) is not None
         },
-        excuses={life.pid: why_ended(life, logs[life.name], scene.breaks) for life in scene.lives},
+        excuses={life.key: why_ended(life, logs[life.name], scene.breaks) for life in scene.lives},
         errors=list(our_errors(replicas)),
         given_up=given_up(replicas),
         memory=scene.memory,

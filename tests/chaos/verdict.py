@@ -52,7 +52,7 @@ def judge_processes(evidence: Evidence) -> Iterator[Ruling]:
     for life in evidence.lives:
         if life.code is not None and not life.dismissed:
             text = f"{life.name} {life.pid} with {life.code}"
-            yield Ruling("ended by itself", text, evidence.excuses.get(life.pid, ""))
+            yield Ruling("ended by itself", text, evidence.excuses.get(life.key, ""))
         if life.kind == "replica" and life.dismissed and not _killed(life):
             told = min(at for at, signal in life.told if signal == "SIGTERM")
             well = (0,) if life.listens else (0, -15)
@@ -63,7 +63,7 @@ def judge_processes(evidence: Evidence) -> Iterator[Ruling]:
 
 def judge_memory(evidence: Evidence) -> Iterator[Ruling]:
     """Warm processes do not grow."""
-    for pid, growth in _growths(evidence).items():
+    for (pid, _), growth in _growths(evidence).items():
         if growth > GROWTH:
             yield Ruling("grows", f"{pid} by {growth / 1024 / 1024:.1f} MB")
 
@@ -85,13 +85,13 @@ def _paused(evidence: Evidence, life: Life, since: float) -> float:
                if one.name == life.name and one.what == "paused" and one.ended > since)  # fmt: skip
 
 
-def _growths(evidence: Evidence) -> dict[int, int]:
+def _growths(evidence: Evidence) -> dict[tuple[int, float], int]:
     """Return by how much each process grew that was measured for long enough, once it was warm."""
     growths = {}
-    for pid, samples in evidence.memory.items():
+    for process, samples in evidence.memory.items():
         warm = [rss for at, rss in samples if at - samples[0][0] > WARM]
         if samples[-1][0] - samples[0][0] > WARM + MEASURED:
-            growths[pid] = warm[-1] - warm[0]
+            growths[process] = warm[-1] - warm[0]
     return growths
 
 
