@@ -121,7 +121,7 @@ def _why_anew(evidence: Evidence, key: EntryKey, lost_at: float) -> str:
     era = next(era for era in evidence.eras if era.ended == lost_at)
     if why := evidence.why_idle(era):
         return f"the data was lost, and {why}"
-    life = evidence.life_of(era.holder) if era.holder else None
+    life = evidence.life_of(era.holder, lost_at) if era.holder else None
     if life and key not in keys_of(life.version):
         return "the data was lost, and its holder had another version of the schedule"
     return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from celery_leased_beat.store import Snapshot
+from celery_leased_beat.store import Record, Snapshot
 from tests.chaos.notes import Note
 
 FOREVER = float("inf")
@@ -37,6 +37,10 @@ class Life:
     told: list[tuple[float, str]] = field(default_factory=list)
     listens: bool = False
     killed: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, float]:
+        return self.name, self.begun
 
     @property
     def dismissed(self) -> bool:
@@ -110,13 +114,14 @@ class Evidence:
     fetched_before_noted: bool = True
     #: By process: when a replica began to serve; its first look at the lease comes after that.
     serving: Mapping[int, float] = field(default_factory=dict)
-    #: By process: why it may have ended without us.
-    excuses: Mapping[int, str] = field(default_factory=dict)
+    #: By life (its process's number may come again): why it may have ended without us.
+    excuses: Mapping[tuple[str, float], str] = field(default_factory=dict)
     #: The entry and the instant of each fire that a replica has said it was too late for.
     given_up: frozenset[tuple[str, datetime]] = frozenset()
     #: Lines of the replicas' logs that tell of an error of our own.
     errors: Sequence[str] = ()
-    memory: Mapping[int, Sequence[tuple[float, int]]] = field(default_factory=dict)
+    #: By process and its begin: its size at each of some times.
+    memory: Mapping[tuple[int, float], Sequence[tuple[float, int]]] = field(default_factory=dict)
     keys: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -133,17 +138,30 @@ class Evidence:
         if era.holder is None:
             return "nobody held the lease"
         after = [one for one in self.elected if one.at > era.ended]
-        following = self.eras[self.eras.index(era) + 1].snapshot.records
-        if after and after[0].pid == era.holder and any(record.term == after[0].term for record in following):
+        if not after:
+            return self._why_kept(era, era.holder, FOREVER)
+        first, worked = after[0], {record.term for record in self._following(era)}
+        if first.pid == era.holder and first.term in worked:
             return ""
-        if why := self._why_kept(era, next((one.at for one in after if one.pid != era.holder), FOREVER)):
+        if why := self._why_kept(era, era.holder, self._next_other(after, era.holder)):
             return why
-        if after and self.serving.get(after[0].pid, 0.0) > era.ended - FIRST_LOOK:
+        if self.serving.get(first.pid, 0.0) > era.ended - FIRST_LOOK:
             return "its lease went to a replica that had just begun, and knew of no holder"
+        held_before = any(one.pid == first.pid for one in self.elected if one.at <= era.ended)
+        if held_before and first.term not in worked:
+            why = self._why_kept(era, first.pid, self._next_other(after, first.pid))
+            return why and f"its lease went to the one before, who had not learned of it, and {why}"
         return ""
 
-    def _why_kept(self, era: Era, until: float) -> str:
-        life = self.life_of(era.holder) if era.holder else None
+    def _following(self, era: Era) -> Sequence[Record]:
+        return self.eras[self.eras.index(era) + 1].snapshot.records
+
+    @staticmethod
+    def _next_other(elected: Sequence[Elected], pid: int) -> float:
+        return next((one.at for one in elected if one.pid != pid), FOREVER)
+
+    def _why_kept(self, era: Era, pid: int, until: float) -> str:
+        life = self.life_of(pid, era.ended)
         if life is None or (life.ended < FOREVER and life.ended <= until):
             return "its holder had ended"
         for trouble in self.troubles:
@@ -152,6 +170,6 @@ class Evidence:
                 return f"its holder was kept from its work: {trouble.what}"
         return ""
 
-    def life_of(self, pid: int) -> Life | None:
-        """Whose process that is, where several had its number: the latest."""
-        return next((life for life in reversed(self.lives) if life.pid == pid), None)
+    def life_of(self, pid: int, at: float) -> Life | None:
+        """Whose process that was at a time: where several had its number, the latest that had begun by then."""
+        return next((life for life in reversed(self.lives) if life.pid == pid and life.begun <= at), None)

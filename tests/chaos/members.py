@@ -49,6 +49,7 @@ class Member:
         return self.life is not None and self._node is not None and self._node.container._prompted()
 
     def start(self) -> None:
+        self.look()  # else the end of a life is missed that came since the last look
         self._node, version = self._make()
         begun = time.time()
         self._node.container.start()

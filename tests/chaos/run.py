@@ -44,7 +44,9 @@ def calm(scene: Scene) -> Evidence:
     until = time.time()
     _try(scene, lambda: _is_decided(scene, until))
     scene.scale(0)
-    wait_for(scene, lambda: not any(replica.life for replica in scene.replicas), "all replicas ended", 60)
+    # One that ends right after the scene has looked at it is not yet known to have ended.
+    replicas = [life for life in scene.lives if life.kind == "replica"]
+    wait_for(scene, lambda: all(life.code is not None for life in replicas), "all replicas ended", 60)
     left = _try(scene, lambda: not scene.broker.left() and not _missing(scene, until))
     scene.timeline.note("all is done" if left else f"not done: {scene.broker.left()[:5]}")
     return evidence(scene, until)
@@ -72,7 +74,7 @@ def evidence(scene: Scene, until: float) -> Evidence:
         serving={
             life.pid: since for life in scene.lives if (since := serving_since(life, logs[life.name])) is not None
         },
-        excuses={life.pid: why_ended(life, logs[life.name], scene.breaks) for life in scene.lives},
+        excuses={life.key: why_ended(life, logs[life.name], scene.breaks) for life in scene.lives},
         errors=list(our_errors(replicas)),
         given_up=given_up(replicas),
         memory=scene.memory,

@@ -152,7 +152,8 @@ def runs_of(notes: Sequence[Note]) -> Mapping[str, list[Run]]:
 
 
 def _why_doubled(evidence: Evidence, first: Run, second: Run) -> str:
-    life = evidence.life_of(first.ended.parent) or evidence.life_of(first.ended.pid)
+    at = first.ended.at
+    life = evidence.life_of(first.ended.parent, at) or evidence.life_of(first.ended.pid, at)
     died = life.dead_by(first.ended.pid) if life else FOREVER
     if first.ended.at <= died < first.over:
         return "its process was killed between the body's end and the marker's done"

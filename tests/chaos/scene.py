@@ -50,7 +50,7 @@ class Scene:
         self.eras: list[Era] = []
         self.breaks: list[tuple[float, str]] = []
         self.troubles: list[Trouble] = []
-        self.memory: dict[int, list[tuple[float, int]]] = {}
+        self.memory: dict[tuple[int, float], list[tuple[float, int]]] = {}
         self.replicas = [self._replica(number) for number in range(1, MOST_REPLICAS + 1)]
         self.workers = [self._worker(number) for number in range(1, WORKERS + 1)]
         #: How often the number of replicas was changed.
@@ -192,7 +192,9 @@ class Scene:
         for member in self.members:
             for pid in [member.life.pid, *member.pool()] if member.life else []:
                 with suppress(psutil.Error):
-                    self.memory.setdefault(pid, []).append((now, psutil.Process(pid).memory_info().rss))
+                    process = psutil.Process(pid)
+                    samples = self.memory.setdefault((pid, process.create_time()), [])
+                    samples.append((now, process.memory_info().rss))
 
     def close(self) -> None:
         self.watch.close()

@@ -181,6 +181,16 @@ class TestMissing:
         given = missing(eras=self.lost(fire(3)), lives=[self.beat()], elected=elected, serving=since)
         assert verdict(given) == ["missing"]
 
+    @pytest.mark.parametrize(("kept", "verdict"), [("beat-2", allowed), ("beat-3", wrong)])
+    def test_an_intent_of_a_holder_that_lives_is_lost_where_its_lease_went_to_an_earlier_one_that_did_not_work(
+        self, kept: str, verdict: Any
+    ) -> None:
+        elected = [Elected(BEGIN - 9, 0, NEXT_BEAT), Elected(BEGIN, 1, BEAT), Elected(BEGIN + 3.9, 2, NEXT_BEAT)]
+        lives = [self.beat(), Life("beat-2", "replica", NEXT_BEAT, BEGIN - 10)]
+        hung = [Trouble(kept, "hung", BEGIN + 1, BEGIN + 9)]
+        given = missing(eras=self.lost(fire(3)), lives=lives, elected=elected, troubles=hung)
+        assert verdict(given) == ["missing"]
+
     def test_what_was_enqueued_is_not_lost_so(self) -> None:
         assert wrong(missing(eras=self.lost(fire(4)), lives=[self.beat(ended=3.5)])) == ["missing"]
 
@@ -254,14 +264,22 @@ class TestProcesses:
         life = Life("beat-1", "replica", BEAT, BEGIN, ended=BEGIN + 2, code=code, told=told, listens=listens)
         assert wrong(judge(evidence(lives=[life]))) == rulings
 
+    def test_an_excuse_is_for_one_life_and_not_for_another_one_of_the_same_number(self) -> None:
+        first, second = (Life(f"worker-{number}", "worker", WORKER, BEGIN + number, ended=BEGIN + 9, code=1)
+                         for number in (1, 2))  # fmt: skip
+        verdict = judge(evidence(lives=[first, second], excuses={first.key: "Celery's own code failed"}))
+        assert (wrong(verdict), allowed(verdict)) == (["ended by itself"], ["ended by itself"])
+
     def test_one_that_grows_is_wrong(self) -> None:
         samples = [(BEGIN + second, 50_000_000 + second * 400_000) for second in range(0, 100, 2)]
-        assert wrong(judge(evidence(memory={BEAT: samples}))) == ["grows"]
+        assert wrong(judge(evidence(memory={(BEAT, BEGIN): samples}))) == ["grows"]
 
     def test_an_error_in_a_replicas_log_is_wrong(self) -> None:
         assert wrong(judge(evidence(errors=["Traceback (most recent call last):"]))) == ["error in a replica"]
 
-    @pytest.mark.parametrize("keys", [{"task": COUNT + 1}, {"task": COUNT - 1}, {"state": 2}, {"stranger": 1}])
+    @pytest.mark.parametrize("keys", [
+        {"task": COUNT + 1}, {"task": COUNT - 1}, {"state": 2}, {"schedule": 3}, {"stranger": 1},
+    ])  # fmt: skip
     def test_another_number_of_keys_is_wrong(self, keys: dict[str, int]) -> None:
         assert wrong(judge(evidence(keys=keys))) == ["keys"]
 

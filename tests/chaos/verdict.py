@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.chaos.decisions import Ruling, judge_decisions
 from tests.chaos.evidence import Evidence, Life
-from tests.chaos.programme import all_entries, tasks_of
+from tests.chaos.programme import VERSIONS, all_entries, tasks_of
 from tests.chaos.runs import fires_of, judge_runs, runs_of
 
 #: A process is warm after so many seconds, and has to live for so many more to tell of its memory.
@@ -52,7 +52,7 @@ def judge_processes(evidence: Evidence) -> Iterator[Ruling]:
     for life in evidence.lives:
         if life.code is not None and not life.dismissed:
             text = f"{life.name} {life.pid} with {life.code}"
-            yield Ruling("ended by itself", text, evidence.excuses.get(life.pid, ""))
+            yield Ruling("ended by itself", text, evidence.excuses.get(life.key, ""))
         if life.kind == "replica" and life.dismissed and not _killed(life):
             told = min(at for at, signal in life.told if signal == "SIGTERM")
             well = (0,) if life.listens else (0, -15)
@@ -63,7 +63,7 @@ def judge_processes(evidence: Evidence) -> Iterator[Ruling]:
 
 def judge_memory(evidence: Evidence) -> Iterator[Ruling]:
     """Warm processes do not grow."""
-    for pid, growth in _growths(evidence).items():
+    for (pid, _), growth in _growths(evidence).items():
         if growth > GROWTH:
             yield Ruling("grows", f"{pid} by {growth / 1024 / 1024:.1f} MB")
 
@@ -85,13 +85,13 @@ def _paused(evidence: Evidence, life: Life, since: float) -> float:
                if one.name == life.name and one.what == "paused" and one.ended > since)  # fmt: skip
 
 
-def _growths(evidence: Evidence) -> dict[int, int]:
+def _growths(evidence: Evidence) -> dict[tuple[int, float], int]:
     """Return by how much each process grew that was measured for long enough, once it was warm."""
     growths = {}
-    for pid, samples in evidence.memory.items():
+    for process, samples in evidence.memory.items():
         warm = [rss for at, rss in samples if at - samples[0][0] > WARM]
         if samples[-1][0] - samples[0][0] > WARM + MEASURED:
-            growths[pid] = warm[-1] - warm[0]
+            growths[process] = warm[-1] - warm[0]
     return growths
 
 
@@ -99,8 +99,9 @@ def _expected_keys(evidence: Evidence) -> tuple[Counter[str], Counter[str]]:
     lost = max(evidence.losses, default=0.0)
     entries = {key.name: entry for key, entry in all_entries().items()}
     least: Counter[str] = Counter(term=1, state=1, current=1, history=1)
+    most: Counter[str] = Counter(term=1, state=1, current=1, history=1, lease=1, wake=1, replicas=1)
     # An outline per version of the schedule goes a minute after its last replica.
-    most: Counter[str] = Counter(term=1, state=1, current=1, history=1, lease=1, wake=1, schedule=2)
+    most["schedule"] = len(VERSIONS)
     runs, fires = runs_of(evidence.notes), fires_of(evidence)
     # Of what was claimed as the last replica left there may be something on its way.
     most["intents"] = any(fires[name].at >= evidence.until for name in evidence.eras[-1].intents)
