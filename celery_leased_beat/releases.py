@@ -4,14 +4,14 @@
 and what follows a ``+`` says how something was built, not which of two is the newer one.
 """
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 
 def read_release(text: str) -> Version | None:
     """Return the place of a release in the order, None for a text that has none, such as a hash."""
     try:
         return Version(Version(text).public)
-    except InvalidVersion:
+    except ValueError:  # also of a number with more digits than Python reads
         return None
 
 

@@ -86,6 +86,8 @@ class Outbox:
 
     def flush(self, term: Term, now: datetime) -> None:
         """Enqueue what is due and commit it. Raises ``FencedError`` and ``StoreError`` of the ledger's calls."""
+        if self._probe_at is not None:  # a clock that is set back must not make the wait longer
+            self._probe_at = min(self._probe_at, now + OUTAGE_PAUSE)
         if self._probe_at is None or self._probe_at <= now:
             self._publish(term, now)
         self._commit(term)
@@ -107,7 +109,7 @@ class Outbox:
     def _settle(self, term: Term, waiting: _Waiting, now: datetime) -> bool:
         """Try one intent; return whether it is done with, in one way or another."""
         intent = waiting.intent
-        if waiting.due is not None and waiting.due > now:
+        if waiting.due is not None and now < waiting.due <= now + LONGEST_BACKOFF:  # later: the clock was set back
             return False
         if intent.grace is not None and now - intent.fire.instant > intent.grace:
             self._abandon(term, intent, Outcome.SKIPPED, "past its grace")

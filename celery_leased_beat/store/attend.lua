@@ -4,9 +4,13 @@
 -- KEYS     1 replicas, 2 outline of this replica's schedule
 -- ARGV     1 the replica's id, 2 its record, 3 a record's life in ms, 4 the outline's life in ms
 -- Returns  TIME; then 1 where the outline is there, else 0; then a flat list of id and record
--- Keeps    a record that is older, or from ahead of the clock, is removed; both keys end by themselves
+-- Keeps    a record that is older, or from ahead of the clock, is removed; both keys end by themselves; a roll of a wrong
+--          type is removed, since the lease is more than the order of those who compete for it
 
-redis.call('HLEN', KEYS[1])  -- a key of a wrong type is an error before anything is written
+local length = redis.pcall('HLEN', KEYS[1])
+if type(length) == 'table' and string.find(length.err, 'WRONGTYPE') then
+    redis.call('DEL', KEYS[1])
+end
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -34,6 +34,8 @@ def decode(fire_id: str, text: str) -> Intent:
     term, _, body = text.partition(" ")
     kept = loads(body)
     grace = kept["grace"]
+    if not isinstance(kept["entry"], str):  # the ledger could not say what becomes of it
+        raise TypeError(f"its entry is {kept['entry']!r}")
     return Intent(
         fire=Fire(fire_id, kept["entry"], from_milliseconds(kept["instant"])),
         task=kept["task"],

@@ -209,6 +209,32 @@ def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(bench,
     assert during == []
 
 
+def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench):
+    """As after a failover to a primary whose clock is behind, which is the broker too."""
+    bench.tenure.begin()
+    engine = bench.engine(entry())
+    bench.turn_until(engine, 1)
+    bench.broker.error = BrokerError("gone")
+    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.outage)[1], "an outage")
+    bench.broker.error = None
+    engine.turn(bench.now() - 600 * SECOND)
+    assert engine.turn(bench.now() - 598 * SECOND)
+    assert not engine._outbox.outage
+    assert len(bench.broker.received) == 2
+
+
+def test_a_clock_that_is_set_back_makes_no_wait_of_a_refused_fire_longer(bench):
+    bench.tenure.begin()
+    engine = bench.engine(entry())
+    bench.turn_until(engine, 1)
+    bench.broker.error = ValueError("cannot be encoded")
+    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.intents)[1], "a refused fire")
+    bench.broker.error = None
+    outbox, now = engine._outbox, bench.now() - 600 * SECOND
+    outbox.flush(bench.tenure.term(), now)
+    assert outbox.intents == []
+
+
 def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(bench, client):
     bench.tenure.begin()
     engine = bench.engine(entry("bad", timing=Every(60 * SECOND)))

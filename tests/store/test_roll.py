@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 import redis
 
-from celery_leased_beat.errors import StoreError
 from celery_leased_beat.store import Connection, Keys, Member, Roll, RollReader, ServerClock, connect
 from celery_leased_beat.store.roll import LIFE, OUTLINE_LIFE
 from tests.store.conftest import server_milliseconds
@@ -94,11 +93,9 @@ def test_all_that_is_written_ends_by_itself(
     assert keys_without_expiry() == set()
 
 
-def test_a_key_of_a_wrong_type_is_an_error_before_anything_is_written(
-    open_roll: Callable[[], Roll], client: redis.Redis, keys: Keys, dump: Callable[[], object]
+def test_a_roll_of_a_wrong_type_is_begun_anew_since_without_one_nobody_takes_the_lease(
+    open_roll: Callable[[], Roll], reader: RollReader, client: redis.Redis, keys: Keys
 ) -> None:
-    client.set(keys.replicas, "not what it was", px=60_000)
-    before = dump()
-    with pytest.raises(StoreError, match="WRONGTYPE"):
-        open_roll().attend(A, "its outline")
-    assert dump() == before
+    client.set(keys.replicas, "not what it was")
+    assert open_roll().attend(A, "its outline") == ()
+    assert reader.members() == (A,)
