@@ -15,6 +15,7 @@ from celery.utils.imports import load_extension_class_names, symbol_by_name
 
 from celery_leased_beat.errors import LeasedBeatError
 from celery_leased_beat.runner import Runner
+from celery_leased_beat.store import address
 from celery_leased_beat.tasks import settings_for
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class RunnerStep(bootsteps.StartStopStep):
         """Check the settings, say what is to be said, and start the replica where one is wanted."""
         try:
             settings = settings_for(parent.app)
+            address(settings.backend_url, settings.transport_options)  # which is used with the first task only
             runner = Runner(parent.app) if settings.in_worker else None
         except LeasedBeatError as error:
             raise SystemExit(f"celery_leased_beat: {error}") from error

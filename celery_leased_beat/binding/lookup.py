@@ -49,7 +49,7 @@ def _load(path: str) -> ScheduleBuilder:
     module, _, name = path.replace(":", ".").rpartition(".")
     try:
         found = getattr(import_module(module), name, None)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise SettingsError(f"leased_beat_schedule is {path!r}, which cannot be imported: {error}") from error
     if not isinstance(found, ScheduleBuilder):
         raise SettingsError(f"leased_beat_schedule is {path!r}, where {found!r} is; a Schedule is wanted")

@@ -61,7 +61,10 @@ def periodic_entries(app: Celery) -> Periodic:
 def starting_deadline(app: Celery) -> timedelta | None:
     """Return ``beat_cron_starting_deadline``: how late what goes by a cron may still fire. Raises ``SettingsError``."""
     written = app.conf.beat_cron_starting_deadline
-    deadline = timedelta(seconds=written) if isinstance(written, int | float) else written
+    try:
+        deadline = timedelta(seconds=written) if isinstance(written, int | float) else written
+    except (ValueError, OverflowError):
+        deadline = written
     if deadline is not None and not (isinstance(deadline, timedelta) and deadline >= timedelta(0)):
         raise SettingsError(f"beat_cron_starting_deadline is {written!r}: seconds are wanted, or None")
     return deadline

@@ -15,7 +15,7 @@ from celery_leased_beat.engine import Term
 from celery_leased_beat.runner.replica import Replica
 from celery_leased_beat.schedule import Entry, ScheduleBuilder
 from celery_leased_beat.settings import safe_url
-from celery_leased_beat.store import Keys, boottime
+from celery_leased_beat.store import Keys, address, boottime
 from celery_leased_beat.tasks.compat import AnyApp
 
 logger = logging.getLogger(__name__)
@@ -36,6 +36,7 @@ class Runner:
     def __init__(self, app: AnyApp, schedule: ScheduleBuilder | None = None) -> None:
         self._app = app
         self._settings = settings_for(app)
+        address(self._settings.backend_url, self._settings.transport_options)  # which is used with the first turn only
         self._schedule = schedule or schedule_for(app)
         self._served = served(app, self._schedule, self._settings)
         self._replica: Replica | None = None

@@ -9,7 +9,8 @@ from celery_leased_beat.settings.sources import Found
 from celery_leased_beat.timing import to_zone
 
 #: The namespace stands between braces in every key, where a brace would split what a cluster must keep together.
-_NAMESPACE = re.compile(r"[^\s{}]{1,200}")
+_NAMESPACE = re.compile(r"[^\s{}\x00-\x1f\x7f\ud800-\udfff]{1,200}")
+_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*[.:][^\W\d]\w*")
 
 
 def namespace(found: Found | None, app_name: str | None) -> str:
@@ -23,7 +24,7 @@ def namespace(found: Found | None, app_name: str | None) -> str:
             )
         found = Found(app_name, "leased_beat_namespace (the Celery app's name)")
     if not isinstance(found.value, str) or not _NAMESPACE.fullmatch(found.value):
-        raise found.error("1 to 200 characters are wanted, without spaces and braces")
+        raise found.error("1 to 200 characters are wanted, without spaces, braces and control characters")
     return found.value
 
 
@@ -39,7 +40,7 @@ def schedule_path(found: Found | None) -> str | None:
     """Return the dotted path, None where there is none. Nothing is imported yet."""
     if found is None:
         return None
-    if not isinstance(found.value, str) or not re.fullmatch(r"[\w.]+[.:]\w+", found.value):
+    if not isinstance(found.value, str) or not _DOTTED.fullmatch(found.value):
         raise found.error('the dotted path of a Schedule is wanted, such as "shop.jobs.schedule"')
     return found.value
 

@@ -1,5 +1,6 @@
 """What is kept in Valkey: the lease, the roll of replicas, the ledger, the markers and the fan-out records."""
 
+from celery_leased_beat.store.address import address
 from celery_leased_beat.store.client import connect, dedicated
 from celery_leased_beat.store.clock import ServerClock, boottime
 from celery_leased_beat.store.connection import Connection
@@ -34,6 +35,7 @@ __all__ = [
     "ServerClock",
     "Snapshot",
     "Start",
+    "address",
     "boottime",
     "connect",
     "dedicated",

@@ -22,6 +22,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.settings import SCHEMES, safe_url
+from celery_leased_beat.store.options import checked
 
 #: The options that every connection understands.
 COMMON = {"username", "password", "credential_provider", "client_name", "socket_timeout", "socket_connect_timeout"}
@@ -66,16 +67,26 @@ def address(url: str, options: Mapping[str, Any]) -> Address:
     scheme, separator, rest = url.partition("://")
     if not separator or scheme not in SCHEMES:
         raise _refuse(url, f"the scheme {scheme!r} is unknown: use one of {', '.join(SCHEMES)}")
+    if not url.isprintable():
+        raise _refuse(url, "it has characters that no URL has")
     try:
         parts = [urlsplit(f"{scheme}://{part.removeprefix(f'{scheme}://')}") for part in rest.split(";")]
         hosts = [(unquote(part.hostname or "localhost"), part.port) for part in parts]
+        for host, _ in hosts:
+            host.encode("idna")  # as a look-up does, in which this would be an error of our own
     except ValueError as error:
         raise _refuse(url, str(error)) from None
     given = {**_known(options), **_known(dict(pair for part in parts for pair in parse_qsl(part.query)))}
     given.update({name: value for part in reversed(parts) for name, value in _user(part).items()})
+    try:
+        given = checked(given)
+    except ValueError as error:
+        raise _refuse(url, str(error)) from None
     tls = _tls(url, given, secure=scheme in _SECURE)
     common = {name: value for name, value in given.items() if name in COMMON}
     if scheme in _SOCKETS:
+        if not parts[0].path:
+            raise _refuse(url, "it has no path of a socket")
         return Address({**common, "path": unquote(parts[0].path), "db": _query_database(url, parts[0])}, socket=True)
     common |= {name: value for name, value in given.items() if name in TCP} | (tls or {})
     common["db"] = _database(url, next((path for part in parts if (path := part.path.strip("/"))), "0"))
@@ -115,7 +126,7 @@ def _tls(url: str, given: Mapping[str, Any], *, secure: bool) -> dict[str, Any] 
     if not (secure or found or given.get("ssl")):
         return None
     for name in FILES:
-        if name in found and not Path(found[name]).is_file():
+        if name in found and not Path(str(found[name])).is_file():
             raise _refuse(url, f"{name} is {str(found[name])!r}, which is not a file")
     requirement = found.get("ssl_cert_reqs", ssl.CERT_REQUIRED)
     if not isinstance(requirement, ssl.VerifyMode):
@@ -136,7 +147,7 @@ def _query_database(url: str, part: SplitResult) -> int:
 
 
 def _database(url: str, text: str) -> int:
-    if not text.isdecimal():
+    if not (text.isascii() and text.isdecimal()):
         raise _refuse(url, f"the database is {text!r}: use a number")
     return int(text)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import Celery
 from celery.utils.time import LocalTimezone
+from kombu.exceptions import SerializerNotInstalled
 from kombu.serialization import prepare_accept_content
 from kombu.transport import resolve_transport
 
@@ -29,7 +30,7 @@ def settings_for(app: Celery, *, offline: bool = False) -> Settings:
     conf = app.conf
     _check_json(conf.accept_content)
     _check_broker(_url(conf.broker_write_url) or "")
-    broker_options = dict(conf.broker_transport_options or {})
+    broker_options = _options(app, "broker_transport_options")
     return Settings.read(
         ChainMap({"leased_beat_backend": NO_SERVER}, conf).get if offline else conf.get,
         os.environ,
@@ -39,16 +40,24 @@ def settings_for(app: Celery, *, offline: bool = False) -> Settings:
         broker_options=_with_tls(broker_options, conf.broker_use_ssl),
         result_backend=_url(conf.result_backend),
         result_backend_options=_with_tls(
-            dict(conf.result_backend_transport_options or {}), conf.get("redis_backend_use_ssl")
+            _options(app, "result_backend_transport_options"), conf.get("redis_backend_use_ssl")
         ),
         visibility_timeout=visibility_timeout(app),
     )
 
 
 def visibility_timeout(app: Celery) -> timedelta:
-    """Return how long the broker of ``app`` waits before it delivers an unacknowledged message again."""
-    options = app.conf.broker_transport_options or {}
-    return timedelta(seconds=float(options.get("visibility_timeout", VISIBILITY_TIMEOUT.total_seconds())))
+    """Return how long the broker of ``app`` waits before it delivers an unacknowledged message again.
+
+    Raises ``SettingsError``.
+    """
+    seconds = _options(app, "broker_transport_options").get("visibility_timeout", VISIBILITY_TIMEOUT.total_seconds())
+    try:
+        return timedelta(seconds=float(seconds))
+    except (TypeError, ValueError, OverflowError):
+        raise SettingsError(
+            f"broker_transport_options has the visibility_timeout {seconds!r}: a number of seconds is wanted"
+        ) from None
 
 
 def named_zone(zone: tzinfo) -> tzinfo:
@@ -61,13 +70,30 @@ def named_zone(zone: tzinfo) -> tzinfo:
 def _zone(app: Celery) -> tzinfo:
     """Return the app's zone by its name; without one, as it is, since a setting of ours may take its place."""
     try:
-        return named_zone(app.timezone)
+        zone: Any = app.timezone
+        if not isinstance(zone, tzinfo):
+            raise TypeError(f"{zone!r} is no zone")
+    except (LookupError, ValueError, TypeError, OSError) as error:
+        raise SettingsError(f"timezone is {app.conf.timezone!r}: the name of a time zone is wanted") from error
+    try:
+        return named_zone(zone)
     except SpecError:
-        return app.timezone
+        return zone
+
+
+def _options(app: Celery, name: str) -> dict[str, Any]:
+    options = app.conf.get(name) or {}
+    if not isinstance(options, Mapping):
+        raise SettingsError(f"{name} is {options!r}: a dictionary is wanted")
+    return dict(options)
 
 
 def _check_json(accepted: Any) -> None:
-    if accepted is not None and "application/json" not in (prepare_accept_content(accepted) or ()):
+    try:
+        types = None if accepted is None else prepare_accept_content(accepted) or ()
+    except (SerializerNotInstalled, TypeError):  # a text, which is read as one name per letter
+        types = ()
+    if types is not None and "application/json" not in types:
         raise SettingsError(f"accept_content is {accepted!r}: it has to hold 'json', in which our messages are")
 
 

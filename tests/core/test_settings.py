@@ -11,6 +11,7 @@ from celery import Celery
 
 from celery_leased_beat.binding import settings_for
 from celery_leased_beat.errors import SettingsError
+from celery_leased_beat.runner import Runner
 from celery_leased_beat.scheduler import Scheduler
 from celery_leased_beat.settings import SCHEMES, Settings, safe_url
 
@@ -131,7 +132,7 @@ def test_an_app_without_a_name_of_its_own_has_to_set_the_namespace(name: str | N
     assert given.namespace == "x"
 
 
-@pytest.mark.parametrize("namespace", ["a{b", "a}b", "a b", "x" * 201, 7, ""])
+@pytest.mark.parametrize("namespace", ["a{b", "a}b", "a b", "x" * 201, 7, "", "a\x00b", "a\x1b[1m", "\udcff"])
 def test_a_namespace_that_would_break_the_keys_is_refused(namespace: Any) -> None:
     assert refusal(leased_beat_namespace=namespace).startswith(f"leased_beat_namespace is {namespace!r}: ")
 
@@ -153,7 +154,7 @@ def test_a_marker_outlives_the_visibility_timeout() -> None:
         Settings.read({"leased_beat_marker_ttl": "12h"}.get, {}, **sources)
 
 
-@pytest.mark.parametrize("path", ["shop", "shop.", "shop jobs.x", 7])
+@pytest.mark.parametrize("path", ["shop", "shop.", "shop jobs.x", 7, "..shop.jobs", "shop..jobs", "shop.2"])
 def test_the_path_of_a_schedule_is_dotted(path: Any) -> None:
     assert read(leased_beat_schedule="shop.jobs.schedule").schedule_path == "shop.jobs.schedule"
     assert refusal(leased_beat_schedule=path).startswith(f"leased_beat_schedule is {path!r}: ")
@@ -275,11 +276,47 @@ def test_the_brokers_options_go_with_its_url() -> None:
     assert settings_for(app).transport_options == {"socket_timeout": 1}
 
 
-@pytest.mark.parametrize("accepted", [["pickle"], {"application/x-python-serialize"}])
+@pytest.mark.parametrize("accepted", [["pickle"], {"application/x-python-serialize"}, "json", 5])
 def test_an_app_that_refuses_json_is_told_so(accepted: Any) -> None:
     app = Celery("shop", broker=BROKER, set_as_current=False, accept_content=accepted)
     with pytest.raises(SettingsError, match="accept_content"):
         settings_for(app)
+
+
+@pytest.mark.parametrize("seconds", ["an hour", None, float("inf"), float("nan"), timedelta(hours=1)])
+def test_a_visibility_timeout_that_is_no_number_is_told_so(seconds: Any) -> None:
+    options = {"visibility_timeout": seconds}
+    app = Celery("shop", broker=BROKER, set_as_current=False, broker_transport_options=options)
+    with pytest.raises(SettingsError, match=r"^broker_transport_options has the visibility_timeout .* is wanted$"):
+        settings_for(app)
+
+
+@pytest.mark.parametrize("name", ["broker_transport_options", "result_backend_transport_options"])
+@pytest.mark.parametrize("options", ["master", 5, ["master"]])
+def test_options_of_celerys_that_are_no_dictionary_are_told_so(name: str, options: Any) -> None:
+    app = Celery("shop", broker=BROKER, set_as_current=False, **{name: options})
+    with pytest.raises(SettingsError, match=f"^{name} is .*: a dictionary is wanted$"):
+        settings_for(app)
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "Europe", 5])
+def test_a_zone_that_celery_does_not_know_is_told_so(zone: Any) -> None:
+    app = Celery("shop", broker=BROKER, set_as_current=False, timezone=zone)
+    with pytest.raises(SettingsError, match=f"^timezone is {zone!r}: "):
+        settings_for(app)
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), 1e300, "soon"])
+def test_a_starting_deadline_that_is_no_time_is_told_so(seconds: Any) -> None:
+    app = Celery("shop", broker=BROKER, set_as_current=False, beat_cron_starting_deadline=seconds)
+    with pytest.raises(SettingsError, match=r"^beat_cron_starting_deadline is .*: seconds are wanted, or None$"):
+        Runner(app)
+
+
+def test_a_server_that_cannot_be_used_ends_a_beat_before_its_first_turn() -> None:
+    app = Celery("shop", broker="redis://localhost:99999", set_as_current=False)
+    with pytest.raises(SystemExit, match=r"leased_beat_backend .* cannot be used: Port out of range"):
+        Scheduler(app, lazy=True)
 
 
 # -- the release -----------------------------------------------------------------------------------------------------
@@ -292,6 +329,6 @@ def test_a_version_is_one_that_can_be_newer_than_another(value: Any) -> None:
     assert read().version is None
 
 
-@pytest.mark.parametrize("value", ["a3f09c1", "main", "", True, 1.1, ["1"], "1 2"])
+@pytest.mark.parametrize("value", ["a3f09c1", "main", "", True, 1.1, ["1"], "1 2", "9" * 5000])
 def test_a_version_that_has_no_order_is_refused_by_name(value: Any) -> None:
     assert refusal(leased_beat_version=value).startswith(f"leased_beat_version is {value!r}: ")

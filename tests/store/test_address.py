@@ -76,6 +76,11 @@ def test_a_file_that_is_not_there_is_named(name: str) -> None:
         read(f"rediss://cache?{name}=/nowhere/x.pem")
 
 
+def test_the_lowest_version_of_tls_may_be_named_in_the_url() -> None:
+    assert read("rediss://cache?ssl_min_version=TLSv1_3")["ssl_min_version"] is ssl.TLSVersion.TLSv1_3
+    assert read("rediss://cache", ssl_min_version=ssl.TLSVersion.TLSv1_2)["ssl_min_version"] == ssl.TLSVersion.TLSv1_2
+
+
 def test_a_check_that_is_unknown_is_refused() -> None:
     with pytest.raises(SettingsError, match="ssl_cert_reqs is 'maybe'"):
         read("rediss://cache?ssl_cert_reqs=maybe")
@@ -118,7 +123,7 @@ def test_options_that_a_client_understands_are_taken_and_no_other() -> None:
         health_check_interval=5,
         max_connections=2,
     )
-    assert found == {"host": "cache", "port": 6379, "db": 0, "socket_timeout": "2", "socket_keepalive": True}
+    assert found == {"host": "cache", "port": 6379, "db": 0, "socket_timeout": 2.0, "socket_keepalive": True}
 
 
 @pytest.mark.parametrize(
@@ -130,6 +135,18 @@ def test_options_that_a_client_understands_are_taken_and_no_other() -> None:
         ("redis://me:secret@cache/shop", "database is 'shop'"),
         ("redis://me:secret@cache:port", "[Pp]ort"),
         ("unix:///run/x?db=y", "database is 'y'"),
+        ("unix://", "no path"),
+        ("redis://me:secret@cache/\u0661", "database is"),
+        ("redis://me:secret@cache\0", "characters"),
+        ("redis://me:secret@\udcff", "characters"),
+        ("redis://me:secret@a..b", "label"),
+        ("redis://me:secret@cache?socket_timeout=soon", "socket_timeout is 'soon': a number of seconds above zero"),
+        ("redis://me:secret@cache?socket_timeout=-1", "socket_timeout is '-1'"),
+        ("redis://me:secret@cache?socket_connect_timeout=nan", "socket_connect_timeout is 'nan'"),
+        ("redis://me:secret@cache?socket_keepalive_options=x", "socket_keepalive_options is 'x'"),
+        ("sentinel://me:secret@one?master_name=x&min_other_sentinels=y", "min_other_sentinels is 'y'"),
+        ("sentinel://me:secret@one?master_name=x&sentinel_kwargs=y", "sentinel_kwargs is 'y'"),
+        ("rediss://me:secret@cache?ssl_min_version=1", "ssl_min_version is '1': a name of ssl.TLSVersion"),
     ],
 )
 def test_a_url_that_cannot_be_used_is_refused_without_its_secrets(url: str, why: str) -> None:
