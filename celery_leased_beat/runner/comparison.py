@@ -41,7 +41,7 @@ class Comparison:
         )
 
     def _difference(self, other: Member) -> str:
-        with suppress(StoreError, ValueError, TypeError):
+        with suppress(StoreError, ValueError, TypeError, RecursionError):
             text = self._reader.outline(other.digest)
             if text is not None:
                 return self._outline.compare(Outline.parse(text))

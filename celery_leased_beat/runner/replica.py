@@ -77,6 +77,7 @@ class Replica:
         self._served = served
         self._apart = False
         self._failing = False
+        self._blind = False
         self._eviction_known = False
 
     def start(self) -> None:
@@ -89,9 +90,7 @@ class Replica:
     def turn(self, longest: float) -> None:
         """Run one turn of the engine and wait until there is more to do, for ``longest`` seconds at most."""
         seconds = min(longest, self._longest, self._turn())
-        self._compare_clocks()
-        self._comparison.look(self._presence.seen)
-        self._warn_of_eviction()
+        self._look_around()
         self.waker.wait(seconds)
 
     def _turn(self) -> float:
@@ -108,6 +107,17 @@ class Replica:
             return RETRY
         self._failing = False
         return self._longest if wake is None else (wake - self._clock.now()).total_seconds()
+
+    def _look_around(self) -> None:
+        """Say what an operator should know. An error of our own in that is said once, and is no reason not to fire."""
+        try:
+            self._compare_clocks()
+            self._comparison.look(self._presence.seen)
+            self._warn_of_eviction()
+        except Exception:
+            if not self._blind:
+                logger.exception("what is around could not be looked at, this replica fires all the same")
+            self._blind = True
 
     def _compare_clocks(self) -> None:
         ahead = self._clock.ahead_of(datetime.now(UTC))

@@ -10,8 +10,9 @@ from uuid import uuid4
 import pytest
 
 from celery_leased_beat.engine import Engine, Intent, Term
+from celery_leased_beat.engine.outbox import COMMIT
 from celery_leased_beat.errors import BrokerError
-from celery_leased_beat.fires import fire_id
+from celery_leased_beat.fires import fire_id, to_milliseconds
 from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Entry, EventTarget
 from celery_leased_beat.store import Keys, Lease, Ledger, ServerClock, connect, dedicated
@@ -178,6 +179,33 @@ def test_a_claimed_fire_whose_holder_died_is_enqueued_by_the_successor_under_its
     bench.turn_until(bench.engine(entry(catch_up="all")), 5)
     assert next(intent.fire.id for intent in bench.broker.received) in stranded
     assert set(grid(bench.broker.instants())) == {TICK}
+
+
+def test_a_term_that_ends_in_a_burst_leaves_few_fires_to_be_enqueued_a_second_time(bench, client):
+    """A plain task has no marker, so it runs as often as it is enqueued."""
+    bench.tenure.begin()
+    names = [f"tick-{number}" for number in range(3 * COMMIT)]
+    timing = Every(60 * SECOND)
+    bench.engine(*(entry(name, timing=timing) for name in names)).turn(bench.now())
+    early = {f"{len(name)}:{name}:{timing.key}": to_milliseconds(bench.now() - 61 * SECOND) for name in names}
+    client.hset(bench.keys.state, mapping={field: f"{at} {at} 1" for field, at in early.items()})
+    bench.tenure.end()
+
+    bench.tenure.begin()
+    publish = bench.broker.publish
+
+    def publish_until_the_end(intent: Intent) -> None:
+        publish(intent)
+        if len(bench.broker.received) == 2 * COMMIT + 3:
+            bench.tenure.end()
+
+    bench.broker.publish = publish_until_the_end
+    bench.engine(*(entry(name, timing=timing) for name in names)).turn(bench.now())
+    assert len(bench.broker.received) == 2 * COMMIT + 3
+    bench.tenure.begin()
+    bench.engine(*(entry(name, timing=timing) for name in names)).turn(bench.now())
+    assert len({intent.fire.id for intent in bench.broker.received}) == len(names)
+    assert len(bench.broker.received) == len(names) + 3
 
 
 def test_an_entry_that_the_successor_does_not_have_is_enqueued_all_the_same(bench, client):

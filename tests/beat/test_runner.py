@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ import redis
 from celery import Celery
 
 from celery_leased_beat import Runner, Schedule
+from celery_leased_beat.store import Keys
 from celery_leased_beat.timing import Every
 from tests.nodes.waiting import holds_for, wait_until
 
@@ -108,3 +110,15 @@ Runner(app).run(signals=True)
     finally:
         process.kill()
     assert not client.exists(f"clb:{{{namespace}}}:lease")
+
+
+def test_what_others_say_of_their_schedule_ends_no_replica(app, client, namespace, enqueued, caplog):
+    keys = Keys(namespace)
+    client.set(keys.schedule("nested"), "[" * 100_000)
+    with Runner(app):
+        wait_until(lambda: enqueued(1), "a message")
+        client.hset(keys.replicas, "id", f"{int(time.time() * 1000)} 1 nested - 0 1 another:1 0.1.0")
+        wait_until(lambda: "the schedule differs from that of another:1" in caplog.text, "the difference is told")
+        before = client.llen("celery")
+        wait_until(lambda: enqueued(before + 3), "three more messages")
+    assert "what differs is not known" in caplog.text
