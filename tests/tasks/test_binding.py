@@ -281,7 +281,9 @@ def test_a_path_that_leads_nowhere_is_said_where_the_app_imports_its_modules(cap
     assert "no.such.module" in caplog.text
 
 
-@pytest.mark.parametrize("path", ["no.such.module", "shop_package.jobs.nothing"])
+@pytest.mark.parametrize(
+    "path", ["no.such.module", "shop_package.jobs.nothing", "tests.core.plugins.imports_nothing.schedule"]
+)
 def test_a_path_that_leads_nowhere_is_an_error(shop: list[Any], path: str) -> None:
     with pytest.raises(SettingsError, match=path):
         schedule_for(new_app(leased_beat_schedule=path))
