@@ -45,7 +45,7 @@ def calm(scene: Scene) -> Evidence:
     _try(scene, lambda: _is_decided(scene, until))
     scene.scale(0)
     # One that ends right after the scene has looked at it is not yet known to have ended.
-    replicas = [life for life in scene.lives if life.kind == "replica"]
+    replicas = [life for replica in scene.replicas for life in replica.lives]
     wait_for(scene, lambda: all(life.code is not None for life in replicas), "all replicas ended", 60)
     left = _try(scene, lambda: not scene.broker.left() and not _missing(scene, until))
     scene.timeline.note("all is done" if left else f"not done: {scene.broker.left()[:5]}")
