@@ -57,6 +57,8 @@ def third(tick: Tick, envelope: Envelope) -> None:
 @events.listener(Slow)
 def slow(event: Slow, envelope: Envelope) -> None:
     sink.record(Row("slow", "", envelope.id, envelope.occurred_at.isoformat(), done=False))
+    if event.gate:
+        sink.wait_for(event.gate)
     time.sleep(event.seconds)
     sink.record(Row("slow", "", envelope.id, envelope.occurred_at.isoformat()))
 

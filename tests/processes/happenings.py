@@ -16,6 +16,7 @@ class Tick:
 @event("stage.slow")
 @dataclass(frozen=True)
 class Slow:
-    """Something whose listener takes a while."""
+    """Something whose listener takes so long, or until its ``gate`` is opened where it has one."""
 
     seconds: float
+    gate: str = ""

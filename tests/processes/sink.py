@@ -9,6 +9,8 @@ from datetime import datetime
 import redis
 
 KEY = "sink"
+#: For how many seconds a handler waits for a gate: longer than any test waits for a condition.
+GATE = 300
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,14 @@ class Sink:
     def done(self, handler: str | None = None) -> list[Row]:
         """The rows of runs that came to their end, of one handler or of all."""
         return [row for row in self.rows() if row.done and handler in (None, row.handler)]
+
+    def open(self, gate: str) -> None:
+        """Let one handler go on that waits for ``gate``, now or later."""
+        self.client.rpush(f"gate:{gate}", "open")
+
+    def wait_for(self, gate: str) -> None:
+        """Wait until ``gate`` is opened."""
+        self.client.blpop([f"gate:{gate}"], GATE)
 
     def count(self, name: str) -> int:
         """Count one call, over all processes, and return how many there were."""
