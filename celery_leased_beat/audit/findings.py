@@ -56,9 +56,9 @@ class EntryAudit:
     """What became of the instants of one entry.
 
     ``timing`` is the timing's key, ``description`` the same in English, both empty where the code has no such entry.
-    ``enrolled`` is when it was first seen and
-    ``watermark`` its last decided instant, both None where the ledger does not know it. ``spans`` are all instants of
-    the window in order. ``strange`` are decisions that do not fit the timing. ``notes`` are sentences for people.
+    ``enrolled`` is when it was first seen and ``watermark`` its last decided instant, both None where the ledger does
+    not know it. ``spans`` are all instants of the window in order. ``strange`` are decisions that do not fit the
+    timing. ``notes`` are sentences for people.
     """
 
     name: str

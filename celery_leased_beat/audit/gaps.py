@@ -39,7 +39,7 @@ class Expectation:
             # A decision comes after its instant, so one of a later instant than the oldest record is on record.
             if instant <= self.reaches_back:
                 return Gap.UNRECORDED, "older than the record"
-            return Gap.MISSING, "passed over"
+            return Gap.MISSING, "its entry went on without it"
         if not self.served:
             return Gap.RETIMED, "served under another timing"
         if instant > self.settled:

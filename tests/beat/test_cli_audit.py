@@ -114,7 +114,7 @@ def test_a_lost_decision_is_missing_and_named(shop, lose):
     shop.serve()
     instant = lose(3)
     output = shop.found()
-    assert f"missing:\n  tick {instant} missing (passed over)\n" in output
+    assert f"missing:\n  tick {instant} missing (its entry went on without it)\n" in output
     assert output.endswith("missing 1, doubled 0\n")
 
 

@@ -101,7 +101,7 @@ def test_an_instant_without_a_decision_is_missing() -> None:
     assert (found.clean, found.missing) == (False, 1)
     (tick,) = found.entries
     assert shown(tick.missing) == ["missing 10:02-10:02 1"]
-    assert tick.missing[0].reason == "passed over"
+    assert tick.missing[0].reason == "its entry went on without it"
 
 
 def test_instants_that_lie_together_are_missing_as_one_span() -> None:
