@@ -46,12 +46,12 @@ def _headline(holder: Holder | None, seconds: float) -> str:
 
 
 def _rows(members: tuple[Member, ...], digest: str) -> list[list[str]]:
-    """Return a line per replica: itself, what it does, its release, its schedule, whether that is the code's here."""
+    """Return a line per replica: itself, what it does, its version, its schedule, whether that is the code's here."""
     return [
         [
             member.replica,
             f"holder, term {member.term}" if member.term else "standby",
-            member.release or "-",
+            member.version or "-",
             str(member.entries),
             member.digest,
             "" if member.digest == digest else "another schedule than the code here",

@@ -2,7 +2,7 @@
 
 ============  =================================================================================================
 standby       looks at the lease a few times a second; takes it when it is free, or replaces a dead holder's
-holder        renews it every third of its TTL, for as long as the engine makes progress, and looks for a newer release
+holder        renews it every third of its TTL, for as long as the engine makes progress, and looks for a newer version
 cooling       gave the lease up for want of progress; lets the others try first
 stopped       released what it held, for good
 ============  =================================================================================================
@@ -13,7 +13,7 @@ connection itself breaks, trust ends until a renewal over a new one has succeede
 each publish. Only this thread talks to the server about the lease, over one connection of its own.
 
 What can fail: no answer (tried again soon, with the same token until the answer is known), another holder (standby with
-a new token), no progress of the engine for a whole TTL (the lease is given up). A holder that finds a newer release on
+a new token), no progress of the engine for a whole TTL (the lease is given up). A holder that finds a newer version on
 the roll releases the lease as it does at a stop, and stands by; see ``precedence``.
 """
 
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 #: The longest wait between two tries of a server that gives no answer (seconds).
 RETRY = 1.0
-#: For how many TTLs a replica that gave the lease up asks no older release for it: what was wrong may last.
+#: For how many TTLs a replica that gave the lease up asks no older version for it: what was wrong may last.
 REST = 10
 
 
@@ -173,7 +173,7 @@ class Election:
                 return True
 
     def _hand_over(self, term: Term) -> bool:
-        """Release the lease where a newer release waits for it, and this term has done its part."""
+        """Release the lease where a newer version waits for it, and this term has done its part."""
         try:
             newer = self._presence.attend(term.number)
         except StoreError as error:

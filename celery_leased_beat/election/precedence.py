@@ -1,7 +1,7 @@
-"""Who of several releases may have the lease.
+"""Who of several versions may have the lease.
 
-A replica goes before those of older releases: an older holder hands the lease over to it, and an older standby stands
-back from a lease that is free. Replicas of one release, or without any, take whatever comes. A replica without entries
+A replica goes before those of older versions: an older holder hands the lease over to it, and an older standby stands
+back from a lease that is free. Replicas of one version, or without any, take whatever comes. A replica without entries
 never takes the lease.
 
 To be newer is a claim to go first, and not to keep others from going: where a lease stays free for some seconds though
@@ -13,8 +13,8 @@ The decision is pure: members and times come in.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from celery_leased_beat.releases import is_newer
 from celery_leased_beat.store.roll import Member
+from celery_leased_beat.versions import is_newer
 
 #: How long an older standby leaves a free lease to newer ones (seconds): they look several times in that.
 LEFT = 3.0
@@ -22,9 +22,9 @@ LEFT = 3.0
 
 @dataclass(slots=True)
 class Precedence:
-    """What one replica makes of the others. ``release`` is its own, ``serves`` says whether it has any entry."""
+    """What one replica makes of the others. ``version`` is its own, ``serves`` says whether it has any entry."""
 
-    release: str
+    version: str
     serves: bool
     _free_since: float | None = field(default=None, init=False)
     _passed_over: set[str] = field(default_factory=set, init=False)
@@ -37,7 +37,7 @@ class Precedence:
             if other.ready
             and other.entries
             and other.id not in self._passed_over
-            and is_newer(other.release, self.release)
+            and is_newer(other.version, self.version)
         ]
 
     def note_held(self, others: Iterable[Member]) -> None:

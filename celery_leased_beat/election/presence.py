@@ -14,9 +14,9 @@ from celery_leased_beat.store import Member, Roll, boottime
 
 logger = logging.getLogger(__name__)
 
-#: How often a standby writes its record (seconds); a holder does each time it looks for a newer release.
+#: How often a standby writes its record (seconds); a holder does each time it looks for a newer version.
 ATTEND = 1.0
-#: How often a holder looks for a newer release (seconds), so that it hands over within a second.
+#: How often a holder looks for a newer version (seconds), so that it hands over within a second.
 LOOK_FOR_NEWER = 0.4
 
 
@@ -51,7 +51,7 @@ class Presence:
         self._roll = roll
         self._own = own
         self._outline = outline
-        self._precedence = Precedence(own.release, serves=own.entries > 0)
+        self._precedence = Precedence(own.version, serves=own.entries > 0)
         self._attended_at = 0.0
         self._resting_until = 0.0
         self._stands_back_for = ""

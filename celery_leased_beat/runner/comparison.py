@@ -25,7 +25,7 @@ class Comparison:
         if not holder.term:
             return
         for other in seen.others if holder is seen.own else (holder,):
-            what = (other.digest, other.release)
+            what = (other.digest, other.version)
             if other.digest != seen.own.digest and what not in self._told:
                 self._told.add(what)
                 self._tell(seen.own, other, holder)
@@ -49,5 +49,5 @@ class Comparison:
 
 
 def _described(member: Member) -> str:
-    release = f"release {member.release}" if member.release else "no leased_beat_version"
-    return f"{release}, {member.entries} entries, digest {member.digest}"
+    version = f"version {member.version}" if member.version else "no leased_beat_version"
+    return f"{version}, {member.entries} entries, digest {member.digest}"

@@ -4,9 +4,9 @@ import re
 from datetime import tzinfo
 
 from celery_leased_beat.errors import SettingsError, SpecError
-from celery_leased_beat.releases import read_release
 from celery_leased_beat.settings.sources import Found
 from celery_leased_beat.timing import to_zone
+from celery_leased_beat.versions import read_version
 
 #: The namespace stands between braces in every key, where a brace would split what a cluster must keep together.
 _NAMESPACE = re.compile(r"[^\s{}\x00-\x1f\x7f\ud800-\udfff]{1,200}")
@@ -53,10 +53,10 @@ def in_worker(found: Found | None) -> bool:
 
 
 def version(found: Found | None) -> str | None:
-    """Return the release of the app as text, None where there is none."""
+    """Return the version of the app as text, None where there is none."""
     if found is None:
         return None
     text = str(found.value).strip() if isinstance(found.value, str | int) else ""  # the float 1.10 would be 1.1
-    if read_release(text) is None:
+    if read_version(text) is None:
         raise found.error('a version that can be newer than another is wanted, such as "1.4.2", or a build\'s number')
     return text

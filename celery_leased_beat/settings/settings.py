@@ -17,7 +17,7 @@ class Settings:
     ``backend_url`` is the server of the lease, with its credentials; show it through :func:`safe_url`.
     ``transport_options`` are Celery's for that URL. ``schedule_path`` is the dotted path of a Schedule that is not
     bound to the app. ``marker_ttl`` is how long a task's marker lives after its last use. ``in_worker`` says whether
-    each worker runs a replica by itself. ``version`` is the release of the app: a newer one goes first.
+    each worker runs a replica by itself. ``version`` is the app's own: a newer one goes first.
     """
 
     backend_url: str = field(repr=False)

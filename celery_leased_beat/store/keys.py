@@ -10,7 +10,7 @@ key                      type        lives
 ``…:current``            hash        kept: one field per entry name; removed with the entry's state
 ``…:intents``            hash        kept: one field per fire on its way; empty (and gone) when all arrived
 ``…:history``            stream      7 days from the last decision, about 100,000 records
-``…:replicas``           hash        3 s from the last record: one field per replica, written again each second or sooner
+``…:replicas``           hash        3 s from the last record: one field per replica, written again before that
 ``…:schedule:<digest>``  string      a minute after the last replica with that schedule
 ``…:task:<task id>``     hash        6 hours (a setting) from the last use
 ``…:fanout:<id>``        hash        as the markers

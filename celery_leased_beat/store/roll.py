@@ -29,7 +29,7 @@ OUTLINE_LIFE = 60_000
 class Member:
     """A replica, as it says of itself.
 
-    ``replica`` is its host, process and version of this package; ``release`` its ``leased_beat_version``, empty where
+    ``replica`` is its host, process and version of this package; ``version`` its ``leased_beat_version``, empty where
     that is not set. ``entries`` and ``digest`` are of its schedule. ``term`` is the number of the term that it holds, 0
     for a standby. One that is not ``ready`` has given the lease up and asks nobody to hand it over.
     """
@@ -38,25 +38,25 @@ class Member:
     replica: str
     entries: int
     digest: str
-    release: str = ""
+    version: str = ""
     term: int = 0
     ready: bool = True
 
     @property
     def shown(self) -> str:
-        """Who it is, for people: its host, process and release."""
-        return f"{self.replica}, release {self.release}" if self.release else self.replica
+        """Who it is, for people: its host, process and version."""
+        return f"{self.replica}, version {self.version}" if self.version else self.replica
 
     @property
     def record(self) -> str:
         """Return the record of it, as :meth:`parse` reads it."""
-        return f"{self.entries} {self.digest} {self.release or '-'} {self.term} {int(self.ready)} {self.replica}"
+        return f"{self.entries} {self.digest} {self.version or '-'} {self.term} {int(self.ready)} {self.replica}"
 
     @classmethod
     def parse(cls, id: str, record: str) -> Self:  # noqa: A002
         """Read a record. Raises ``ValueError`` for one that another version of this package may have written."""
-        entries, digest, release, term, ready, replica = record.split(" ", 5)
-        return cls(id, replica, int(entries), digest, release if release != "-" else "", int(term), ready == "1")
+        entries, digest, version, term, ready, replica = record.split(" ", 5)
+        return cls(id, replica, int(entries), digest, version if version != "-" else "", int(term), ready == "1")
 
 
 class Roll:

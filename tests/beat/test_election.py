@@ -99,12 +99,12 @@ def keys(namespace: str) -> Keys:
 
 @pytest.fixture
 def present(server_url: str, keys: Keys) -> Iterator[Callable[[str, str], Presence]]:
-    """Puts a replica of a release on the roll, without an election."""
+    """Puts a replica of a version on the roll, without an election."""
     opened = []
 
-    def present(name: str, release: str) -> Presence:
+    def present(name: str, version: str) -> Presence:
         opened.append(dedicated(server_url, timeout=TTL))
-        return Presence(Roll(opened[-1], keys, ServerClock()), Member(name, name, 1, "one", release))
+        return Presence(Roll(opened[-1], keys, ServerClock()), Member(name, name, 1, "one", version))
 
     yield present
     for connection in opened:
@@ -370,73 +370,73 @@ def test_two_replicas_with_the_same_host_and_pid_are_two(compete):
     holds_for(lambda: sum(replica.holds() for replica in replicas) <= 1, "one holder", TTL.total_seconds())
 
 
-# -- releases --------------------------------------------------------------------------------------------------------
+# -- versions --------------------------------------------------------------------------------------------------------
 
 
-def test_a_holder_hands_over_to_a_newer_release_and_stands_by(compete, caplog):
+def test_a_holder_hands_over_to_a_newer_version_and_stands_by(compete, caplog):
     caplog.set_level("INFO", logger="celery_leased_beat")
-    old = compete("a:1", release="1.9")
+    old = compete("a:1", version="1.9")
     term = elect(old).term
-    new = compete("b:1", release="1.10")
-    wait_until(lambda: new.holds() and not old.holds(), "the newer release holds", SOON)
+    new = compete("b:1", version="1.10")
+    wait_until(lambda: new.holds() and not old.holds(), "the newer version holds", SOON)
     assert new.term.number > term.number
     holds_for(lambda: new.holds() and not old.holds(), "no snatching back", 2 * TTL.total_seconds())
     assert caplog.text.count("handed the lease of term") == 1
 
 
-def test_a_holder_without_a_release_hands_over_to_one_with_any(compete):
+def test_a_holder_without_a_version_hands_over_to_one_with_any(compete):
     old = compete("a:1")
     elect(old)
-    new = compete("b:1", release="1")
-    wait_until(lambda: new.holds() and not old.holds(), "the one with a release holds", SOON)
+    new = compete("b:1", version="1")
+    wait_until(lambda: new.holds() and not old.holds(), "the one with a version holds", SOON)
 
 
-@pytest.mark.parametrize("releases", [("2.0", "2.0"), ("2.0", "2"), ("2.0", "1.9"), ("2.0", ""), ("", "")])
-def test_a_holder_keeps_its_lease_against_its_own_release_and_older_ones(compete, releases):
-    first, second = releases
-    holder = compete("a:1", release=first)
+@pytest.mark.parametrize("versions", [("2.0", "2.0"), ("2.0", "2"), ("2.0", "1.9"), ("2.0", ""), ("", "")])
+def test_a_holder_keeps_its_lease_against_its_own_version_and_older_ones(compete, versions):
+    first, second = versions
+    holder = compete("a:1", version=first)
     elect(holder)
-    other = compete("b:1", release=second)
+    other = compete("b:1", version=second)
     holds_for(lambda: holder.holds() and not other.holds(), "the same holder", 2 * TTL.total_seconds())
 
 
-def test_of_several_newer_releases_the_newest_comes_to_hold(compete):
-    old, newer, newest = (compete(f"{release}:1", release=release) for release in ("1", "2", "3"))
+def test_of_several_newer_versions_the_newest_comes_to_hold(compete):
+    old, newer, newest = (compete(f"{version}:1", version=version) for version in ("1", "2", "3"))
     wait_until(lambda: newest.holds() and not (old.holds() or newer.holds()), "the newest holds", SOON)
 
 
 def test_an_older_one_holds_when_the_newer_one_stops_and_when_it_dies(compete, client, keys, server):
     with Proxy(server.port) as proxy:
-        old, new = compete("a:1", release="1"), compete("b:1", release="2")
-        wait_until(lambda: new.holds() and not old.holds(), "the newer release holds", SOON)
+        old, new = compete("a:1", version="1"), compete("b:1", version="2")
+        wait_until(lambda: new.holds() and not old.holds(), "the newer version holds", SOON)
         assert new.stop()
         wait_until(old.holds, "the older one holds where no newer one lives", SOON)
-        dying = compete("c:1", url=proxy.url, release="3")
-        wait_until(lambda: dying.holds() and not old.holds(), "the newest release holds", SOON)
+        dying = compete("c:1", url=proxy.url, version="3")
+        wait_until(lambda: dying.holds() and not old.holds(), "the newest version holds", SOON)
         proxy.freeze()
         client.execute_command("CLIENT", "KILL", "ID", client.get(keys.lease).split(" ")[2])
         wait_until(old.holds, "the older one holds where the newest one died", SOON)
 
 
 def test_a_newer_one_that_leaves_a_free_lease_alone_is_waited_for_no_longer(compete, client, keys, caplog):
-    old = compete("a:1", release="1")
+    old = compete("a:1", version="1")
     elect(old)
 
     def holds_beside_idle_one() -> bool:
-        """Let a newer release say that it is there, and do nothing else."""
+        """Let a newer version say that it is there, and do nothing else."""
         client.hset(keys.replicas, "idle", f"{int(client.time()[0]) * 1000} 1 two 2.0 0 1 idle:1")
         client.pexpire(keys.replicas, 5000)
         return old.holds()
 
     wait_until(lambda: not holds_beside_idle_one(), "the older one hands over", SOON)
     wait_until(holds_beside_idle_one, "the older one holds again", SOON)
-    assert "lay free though idle:1, release 2.0" in caplog.text
+    assert "lay free though idle:1, version 2.0" in caplog.text
     holds_for(holds_beside_idle_one, "the older one keeps the lease", 1.0)
 
 
 def test_a_replica_that_gave_the_lease_up_asks_nobody_to_hand_it_over(compete, caplog):
-    old, stuck = compete("a:1", release="1"), compete("b:1", release="2")
-    wait_until(lambda: not old.holds() and stuck.holds(), "the newer release holds", SOON)
+    old, stuck = compete("a:1", version="1"), compete("b:1", version="2")
+    wait_until(lambda: not old.holds() and stuck.holds(), "the newer version holds", SOON)
     stuck.busy = False
     wait_until(old.holds, "the older one holds", SOON)
     wait_until(lambda: old.holds() and any(not one.ready for one in old.presence.seen.others), "it rests", SOON)
@@ -458,10 +458,10 @@ def test_the_death_of_a_newer_holder_keeps_no_older_one_waiting(present):
 
 
 def test_a_replica_without_entries_never_takes_the_lease_and_is_on_the_roll(compete, client, keys):
-    empty = compete("a:1", entries=0, release="9")
+    empty = compete("a:1", entries=0, version="9")
     wait_until(lambda: client.exists(keys.replicas), "it is on the roll", SOON)
     holds_for(lambda: not empty.holds() and not client.exists(keys.lease), "a free lease", TTL.total_seconds())
-    other = compete("b:1", release="1")
+    other = compete("b:1", version="1")
     elect(other)
     holds_for(lambda: other.holds() and not empty.holds(), "the one with entries holds", TTL.total_seconds())
 

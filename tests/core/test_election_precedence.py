@@ -1,16 +1,16 @@
-"""Who of several releases goes first, and that a schedule is never left to nobody for that."""
+"""Who of several versions goes first, and that a schedule is never left to nobody for that."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from celery_leased_beat.election.precedence import LEFT, Precedence
-from celery_leased_beat.releases import is_newer, read_release
 from celery_leased_beat.store import Member
+from celery_leased_beat.versions import is_newer, read_version
 
 
-def member(name: str, release: str = "", *, entries: int = 1, term: int = 0, ready: bool = True) -> Member:
-    return Member(name, f"{name}:1", entries, "digest", release, term, ready)
+def member(name: str, version: str = "", *, entries: int = 1, term: int = 0, ready: bool = True) -> Member:
+    return Member(name, f"{name}:1", entries, "digest", version, term, ready)
 
 
 @pytest.mark.parametrize(
@@ -21,20 +21,20 @@ def member(name: str, release: str = "", *, entries: int = 1, term: int = 0, rea
         ("1.0.1", "1"), ("1.2.3-4", "1.2.3-3"), ("1", ""), ("1", "a3f09c1"),
     ],
 )  # fmt: skip
-def test_of_these_releases_the_first_is_newer(newer: str, older: str) -> None:
+def test_of_these_versions_the_first_is_newer(newer: str, older: str) -> None:
     assert is_newer(newer, older)
     assert not is_newer(older, newer)
 
 
 @pytest.mark.parametrize("pair", [("1.0", "1"), ("1.0+abc", "1.0+abd"), ("", ""), ("abc", "abd"), ("1.0RC1", "1.0rc1")])
-def test_of_these_releases_neither_is_newer(pair: tuple[str, str]) -> None:
+def test_of_these_versions_neither_is_newer(pair: tuple[str, str]) -> None:
     assert not is_newer(*pair)
     assert not is_newer(*reversed(pair))
 
 
 @pytest.mark.parametrize("text", ["", "a3f09c1", "main", "1.0 rc1", "1..2", "latest", "9" * 5000])
-def test_these_have_no_place_among_releases(text: str) -> None:
-    assert read_release(text) is None
+def test_these_have_no_place_among_versions(text: str) -> None:
+    assert read_version(text) is None
 
 
 @pytest.mark.parametrize(
@@ -42,14 +42,14 @@ def test_these_have_no_place_among_releases(text: str) -> None:
     [
         member("b", "1"), member("b", "0.9"), member("b"), member("b", "2", entries=0), member("b", "2", ready=False),
     ],
-    ids=["of the same release", "older", "of no release", "newer and empty", "newer and at rest"],
+    ids=["of the same version", "older", "of no version", "newer and empty", "newer and at rest"],
 )  # fmt: skip
 def test_a_free_lease_is_not_left_to_one_that_is(other: Member) -> None:
     assert Precedence("1", serves=True).newer([other]) == []
     assert Precedence("1", serves=True).may_take([other], 0.0)
 
 
-def test_a_free_lease_is_left_to_a_newer_release_for_some_seconds_and_then_taken() -> None:
+def test_a_free_lease_is_left_to_a_newer_version_for_some_seconds_and_then_taken() -> None:
     precedence, newer = Precedence("1", serves=True), [member("b", "2")]
     assert [precedence.may_take(newer, at) for at in (10.0, 11.0, 10.0 + LEFT)] == [False, False, True]
 
@@ -92,7 +92,7 @@ MEMBERS = st.lists(
 def test_somebody_may_always_take_a_free_lease_at_once_unless_all_are_empty(members: list[Member]) -> None:
     def takes(one: Member) -> bool:
         others = [other for other in members if other is not one]
-        return Precedence(one.release, serves=one.entries > 0).may_take(others, 0.0)
+        return Precedence(one.version, serves=one.entries > 0).may_take(others, 0.0)
 
     assert any(map(takes, members)) == any(one.entries for one in members)
 
@@ -100,7 +100,7 @@ def test_somebody_may_always_take_a_free_lease_at_once_unless_all_are_empty(memb
 @given(MEMBERS)
 def test_nobody_goes_before_one_that_goes_before_him(members: list[Member]) -> None:
     def before(one: Member) -> list[Member]:
-        return Precedence(one.release, serves=True).newer(other for other in members if other is not one)
+        return Precedence(one.version, serves=True).newer(other for other in members if other is not one)
 
     assert not [(one, other) for one in members for other in before(one) if one in before(other)]
 
@@ -108,7 +108,7 @@ def test_nobody_goes_before_one_that_goes_before_him(members: list[Member]) -> N
 @given(MEMBERS)
 def test_each_replica_with_entries_may_take_a_lease_that_stays_free(members: list[Member]) -> None:
     for one in members:
-        precedence = Precedence(one.release, serves=one.entries > 0)
+        precedence = Precedence(one.version, serves=one.entries > 0)
         others = [other for other in members if other is not one]
         precedence.may_take(others, 0.0)
         assert precedence.may_take(others, LEFT) == (one.entries > 0)

@@ -42,7 +42,7 @@ class BodyFailed(Exception):
 
 
 class Unopposed:
-    """The admission of a replica that competes with others of its release."""
+    """The admission of a replica that competes with others of its version."""
 
     __slots__ = ()
     leaves_wake = False

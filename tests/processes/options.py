@@ -22,7 +22,7 @@ class Options:
     visibility_timeout: float = 3600.0
     #: Whether each worker runs a replica in a thread of its own.
     in_worker: bool = False
-    #: The release of the app.
+    #: The version of the app.
     version: str = ""
     #: What befalls the first publish to the second of the three listeners: nothing, "error", or "kill".
     fan_out_fault: str = ""

@@ -11,7 +11,7 @@ from tests.processes.stage import Stage
 from tests.processes.test_takeover import assert_clean
 
 TTL = 15.0
-#: What both releases have; it is fired every second.
+#: What both versions have; it is fired every second.
 COMMON = {f"tick-{number}": "all" for number in range(5)}
 OLD, NEW = {**COMMON, "removed": "all"}, {**COMMON, "new": "all"}
 DIFFERS = "the schedule differs from that of"
@@ -33,20 +33,20 @@ def logged(beat: BeatNode, text: str) -> int:
 
 
 @pytest.mark.stage(ttl=TTL, entries=COMMON)
-def test_a_newer_release_gets_the_lease_long_before_it_would_end_and_nothing_common_is_lost(stage: Stage) -> None:
+def test_a_newer_version_gets_the_lease_long_before_it_would_end_and_nothing_common_is_lost(stage: Stage) -> None:
     old = stage.beats(2, version="1.9", entries=OLD)
     holder = stage.holder()
     stage.handled_each(3)
 
     new = stage.beats(2, version="1.10", entries=NEW)
-    wait_until(lambda: any(beat.pid in members(stage) for beat in new), "the newer release is on the roll")
+    wait_until(lambda: any(beat.pid in members(stage) for beat in new), "the newer version is on the roll")
     seen = time.time()
-    wait_until(lambda: any(stage.holds(beat) for beat in new), "the newer release holds", TTL * 2 / 3)
+    wait_until(lambda: any(stage.holds(beat) for beat in new), "the newer version holds", TTL * 2 / 3)
     handed_over = time.time()
-    print(f"handed over {handed_over - seen:.2f} s after the newer release came")
+    print(f"handed over {handed_over - seen:.2f} s after the newer version came")
     print(f"longest gap around it: {stage.gap_around(seen - 1, time.time() + 1):.2f} s")
     stage.handled_each(5)
-    stage.stays(lambda: any(stage.holds(beat) for beat in new), "the newer release holds", 2.0)
+    stage.stays(lambda: any(stage.holds(beat) for beat in new), "the newer version holds", 2.0)
 
     assert len(fired(stage, "new")) >= 2
     assert fired(stage, "removed")
@@ -60,8 +60,8 @@ def test_a_newer_release_gets_the_lease_long_before_it_would_end_and_nothing_com
     for beat, here, there in both:
         line = next(line for line in beat.logs().splitlines() if DIFFERS in line)
         mine, other = ("removed", "new") if here == "1.9" else ("new", "removed")
-        assert f"only here: '{mine}'; only there: '{other}' (here release {here}, 8 entries" in line
-        assert f"there release {there}, 8 entries" in line
+        assert f"only here: '{mine}'; only there: '{other}' (here version {here}, 8 entries" in line
+        assert f"there version {there}, 8 entries" in line
     assert_clean(stage)
 
 
@@ -89,11 +89,11 @@ def test_without_versions_the_holder_stays_and_both_say_that_they_differ(stage: 
 
 
 @pytest.mark.stage(ttl=TTL, entries=COMMON)
-def test_an_older_release_leads_again_when_every_newer_one_is_gone(stage: Stage) -> None:
+def test_an_older_version_leads_again_when_every_newer_one_is_gone(stage: Stage) -> None:
     (old,) = stage.beats(1, version="1")
     stage.holder()
     (new,) = stage.beats(1, version="2")
-    wait_until(lambda: stage.holds(new), "the newer release holds", TTL * 2 / 3)
+    wait_until(lambda: stage.holds(new), "the newer version holds", TTL * 2 / 3)
     stage.handled_each(2)
     new.kill("SIGKILL")
     wait_until(lambda: stage.holds(old), "the older one leads", TTL * 2 / 3)
