@@ -15,6 +15,7 @@ from celery.utils.imports import load_extension_class_names, symbol_by_name
 
 from celery_leased_beat.errors import LeasedBeatError
 from celery_leased_beat.runner import Runner
+from celery_leased_beat.scheduler import Scheduler
 from celery_leased_beat.store import address
 from celery_leased_beat.tasks import settings_for
 
@@ -52,9 +53,7 @@ class RunnerStep(bootsteps.StartStopStep):
         if self._beat and _is_ours(parent.scheduler):
             self._embedded = parent.beat
         signals.worker_shutting_down.connect(self._tell_to_stop, weak=False)
-        if runner is not None and runner.empty:
-            logger.warning("the schedule is empty: this worker runs no replica")
-        elif runner is not None:
+        if runner is not None:
             self._runner = runner
             runner.start()
 
@@ -87,5 +86,7 @@ def _warn(worker: Any, *, beat: bool) -> None:
 
 
 def _is_ours(scheduler: Any) -> bool:
+    """Return whether ``scheduler``, a class or the name of one, is ours or a subclass of it."""
     aliases: dict[str, str] = dict(cast("Any", load_extension_class_names("celery.beat_schedulers")))
-    return str(symbol_by_name(scheduler, aliases=aliases).__module__).startswith("celery_leased_beat.")
+    found = symbol_by_name(scheduler, aliases=aliases)
+    return isinstance(found, type) and issubclass(found, Scheduler)

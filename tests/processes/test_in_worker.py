@@ -1,7 +1,11 @@
 """A replica inside the worker (``leased_beat_in_worker``) competes as a beat does, and never troubles its worker."""
 
+from dataclasses import replace
+
 import pytest
 
+from celery_leased_beat import Scheduler
+from celery_leased_beat.worker import _is_ours
 from tests.nodes.celery import WorkerNode
 from tests.nodes.programs import require_module
 from tests.nodes.waiting import wait_until
@@ -14,6 +18,10 @@ GREEN = ["gevent", "eventlet"]
 POOLS = ["prefork", "solo", "threads", *GREEN]
 #: Seconds that a body takes which is at work when its worker is told to go.
 BODY = 3.0
+
+
+class OwnScheduler(Scheduler):
+    """What a user may make of ours."""
 
 
 @pytest.mark.stage(workers=1, entries=ENTRIES, ttl=15.0)
@@ -62,10 +70,10 @@ def test_a_worker_of_any_pool_lives_through_a_lost_lease_and_ends_under_work_whe
     stage.handled_each(2)
     stage.drained()
     assert [row.id for row in stage.sink.done("slow")] == [identity]
-    audit = stage.finish()
-    assert not audit.missing
-    assert not audit.doubled
-    assert {row.handler for row in audit.strange} == {"slow"}, "which no entry of the schedule dispatched"
+    found = stage.finish()
+    assert not found.missing
+    assert not found.doubled
+    assert {row.handler for row in found.strange} == {"slow"}, "which no entry of the schedule dispatched"
 
 
 @pytest.mark.stage(workers=1, entries=ENTRIES, ttl=15.0)
@@ -89,8 +97,20 @@ def start(stage: Stage, pool: str, name: str = "inside", *arguments: str) -> Wor
 
 
 @pytest.mark.stage(workers=0)
-def test_a_worker_whose_schedule_is_empty_runs_none(stage: Stage) -> None:
-    stage.options = stage.options.__class__(**{**vars(stage.options), "entries": {}})
+def test_a_worker_whose_schedule_is_empty_never_takes_the_lease_and_is_on_the_roll(stage: Stage) -> None:
+    stage.options = replace(stage.options, entries={})
     node = stage.worker_with_replica("inside")
-    node.assert_log_exists("runs no replica")
+    node.assert_log_exists("the schedule is empty: this replica never takes the lease")
+    wait_until(lambda: stage.client.hlen(f"clb:{{{stage.options.app}}}:replicas"), "it is on the roll")
     stage.stays(lambda: not stage.lease_value(), "nobody holds the lease", stage.options.ttl)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "ours"),
+    [
+        ("celery_leased_beat.Scheduler", True), (f"{__name__}:OwnScheduler", True),
+        ("celery.beat:PersistentScheduler", False), ("celery", False),
+    ],
+)  # fmt: skip
+def test_the_scheduler_of_a_workers_beat_is_ours_where_it_is_a_subclass_of_ours(scheduler: str, ours: bool) -> None:
+    assert _is_ours(scheduler) == ours
