@@ -8,7 +8,7 @@ where a cron field is checked                   ``timing.spec``
 what a user sets, and what is allowed           ``settings``
 which instants are due, what becomes of each    ``plan``
 one turn: plan, claim, publish, commit          ``engine.turn``
-who holds the lease, and where it is renewed    ``election.election``, ``store/renew.lua``
+who holds the lease, and where it is renewed    ``election.holding``, ``store/renew.lua``
 which of two versions goes first                ``election.precedence``
 where an instant is decided                     ``store/claim.lua``
 how a fire becomes a message                    ``publisher``

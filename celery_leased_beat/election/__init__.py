@@ -3,6 +3,6 @@
 from celery_leased_beat.election.election import Election
 from celery_leased_beat.election.presence import Presence, Seen
 from celery_leased_beat.election.waker import Waker
-from celery_leased_beat.election.watch import Move, Sight, Watch
+from celery_leased_beat.election.watch import Move, Watch
 
-__all__ = ["Election", "Move", "Presence", "Seen", "Sight", "Waker", "Watch"]
+__all__ = ["Election", "Move", "Presence", "Seen", "Waker", "Watch"]

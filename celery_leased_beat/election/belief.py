@@ -1,6 +1,6 @@
 """What a replica may believe of its own lease: a deadline, not a flag.
 
-The decision is pure: times come in, in seconds of a clock that counts suspension.
+There is no I/O here: times come in, in seconds of a clock that counts suspension.
 """
 
 from celery_leased_beat.engine import Term

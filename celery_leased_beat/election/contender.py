@@ -13,7 +13,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 from celery_leased_beat.election.presence import Admission
-from celery_leased_beat.election.watch import Move, Sight, Watch
+from celery_leased_beat.election.watch import Move, Watch
 from celery_leased_beat.engine import Term
 from celery_leased_beat.store import Held, Lease, boottime
 
@@ -71,15 +71,14 @@ class Contender:
     def _begin(self, attempt: _Attempt) -> Held | None:
         self._wait(LOOK * random.uniform(0.7, 1.0))
         seen = self._lease.observe()
-        sight = Sight(seen.value, seen.listed, seen.term, boottime(), seen.moved)
-        move = self._watch.look(sight)
+        move = self._watch.look(seen, boottime())
         if seen.value is not None:
             self._watch.note_term(seen.term, own=False)
         if move is Move.WAIT:
             self._admission.stand_by(held=seen.value is not None)
             return None
         dead = seen.holder.term if seen.holder else 0
-        if not self._admission.admits(dead=dead, rescues=self._watch.knows_more(sight)):
+        if not self._admission.admits(dead=dead, rescues=self._watch.knows_more(seen)):
             return None
         attempt.sent = boottime()
         if move is Move.REPLACE and seen.value is not None:
@@ -87,7 +86,7 @@ class Contender:
         return self._lease.acquire(attempt.token, self._replica)
 
     def _wait(self, seconds: float) -> None:
-        if self._admission.leaves_wake:
+        if self._admission.leaves_wake_to_others:
             time.sleep(seconds)
         else:
             self._lease.wait_for_wake(seconds)
@@ -96,7 +95,7 @@ class Contender:
         watch = self._watch
         moved = held.previous_run_id not in (None, held.run_id)
         lost_data = held.previous_term < watch.highest_term
-        resumes = watch.last_holder and held.previous_term <= watch.highest_term
+        resumes = watch.was_last_holder and held.previous_term <= watch.highest_term
         watch.note_term(held.term, own=True)
         settling = self._trusted_for if moved or lost_data else timedelta()
         if settling:

@@ -7,17 +7,17 @@ never takes the lease.
 To be newer is a claim to go first, and not to keep others from going: where a lease stays free for some seconds though
 a newer replica is there, the older one takes it, and takes no more notice of those that left it.
 
-The decision is pure: members and times come in.
+There is no I/O here: members and times come in.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from celery_leased_beat.store.roll import Member
 from celery_leased_beat.versions import is_newer
 
 #: How long an older standby leaves a free lease to newer ones (seconds): they look several times in that.
-LEFT = 3.0
+LEFT_TO_NEWER = 3.0
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Precedence:
     version: str
     serves: bool
     _free_since: float | None = field(default=None, init=False)
-    _passed_over: set[str] = field(default_factory=set, init=False)
+    _given_up_on: set[str] = field(default_factory=set, init=False)
 
     def newer(self, others: Iterable[Member]) -> list[Member]:
         """Return those of ``others`` that go before this replica."""
@@ -36,24 +36,27 @@ class Precedence:
             for other in others
             if other.ready
             and other.entries
-            and other.id not in self._passed_over
+            and other.id not in self._given_up_on
             and is_newer(other.version, self.version)
         ]
 
     def note_held(self, others: Iterable[Member]) -> None:
-        """Take in that somebody has the lease: one that was passed over may have come to it after all."""
+        """Take in that somebody has the lease: one that is waited for no longer may have come to it after all."""
         self._free_since = None
-        self._passed_over -= {other.id for other in others if other.term}
+        self._given_up_on -= {other.id for other in others if other.term}
 
-    def may_take(self, others: Iterable[Member], at: float) -> bool:
-        """Return whether this replica may take a lease that it finds free at ``at``, given those that are there."""
+    def decide(self, newer: Collection[Member], at: float) -> bool:
+        """Decide whether this replica takes a lease that it finds free at ``at``, where these ``newer`` ones are there.
+
+        It remembers since when it leaves the lease to them, and for whom it waits no longer.
+        """
         if not self.serves:
             return False
-        newer = self.newer(others)
-        if newer and self._free_since is None:
-            self._free_since = at
-        if newer and self._free_since is not None and at - self._free_since < LEFT:
-            return False
-        self._passed_over |= {other.id for other in newer}
+        if newer:
+            if self._free_since is None:
+                self._free_since = at
+            if at - self._free_since < LEFT_TO_NEWER:
+                return False
+        self._given_up_on |= {other.id for other in newer}
         self._free_since = None
         return True

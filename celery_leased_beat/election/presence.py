@@ -14,8 +14,9 @@ from celery_leased_beat.store import Member, Roll, boottime
 
 logger = logging.getLogger(__name__)
 
-#: How often a standby writes its record (seconds); a holder does each time it looks for a newer version.
-ATTEND = 1.0
+#: How often a standby writes its record (seconds): one counts for three of these. A holder writes its own each time it
+#: looks for a newer version.
+ATTEND_EVERY = 1.0
 #: How often a holder looks for a newer version (seconds), so that it hands over within a second.
 LOOK_FOR_NEWER = 0.4
 
@@ -28,10 +29,10 @@ class Seen(NamedTuple):
 
 
 class Admission(Protocol):
-    """Whether a standby may take a lease that nobody has."""
+    """Whether a standby may take a lease that nobody has. :class:`Presence` is one; the tests' model has another."""
 
     @property
-    def leaves_wake(self) -> bool:
+    def leaves_wake_to_others(self) -> bool:
         """Whether the wake-up of a released lease is somebody else's."""
 
     def stand_by(self, *, held: bool) -> None:
@@ -59,13 +60,13 @@ class Presence:
         self.seen = Seen(own, ())
 
     @property
-    def leaves_wake(self) -> bool:
+    def leaves_wake_to_others(self) -> bool:
         """See :class:`Admission`. Newer standbys are to be woken first."""
         return not self._own.entries or any(not other.term for other in self._precedence.newer(self.seen.others))
 
     def stand_by(self, *, held: bool) -> None:
         """See :class:`Admission`. Raises ``StoreError``."""
-        if boottime() - self._attended_at >= ATTEND:
+        if boottime() - self._attended_at >= ATTEND_EVERY:
             self.attend()
         if held:
             self._precedence.note_held(self.seen.others)
@@ -77,7 +78,7 @@ class Presence:
         newer = self._precedence.newer(living)
         if rescues and self._own.entries:
             return True
-        if not self._precedence.may_take(living, boottime()):
+        if not self._precedence.decide(newer, boottime()):
             self._note_standing_back(newer)
             return False
         if newer:

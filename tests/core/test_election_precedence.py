@@ -4,13 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celery_leased_beat.election.precedence import LEFT, Precedence
+from celery_leased_beat.election.precedence import LEFT_TO_NEWER, Precedence
 from celery_leased_beat.store import Member
 from celery_leased_beat.versions import is_newer, read_version
 
 
 def member(name: str, version: str = "", *, entries: int = 1, term: int = 0, ready: bool = True) -> Member:
     return Member(name, f"{name}:1", entries, "digest", version, term, ready)
+
+
+def takes(precedence: Precedence, others: list[Member], at: float) -> bool:
+    return precedence.decide(precedence.newer(others), at)
 
 
 @pytest.mark.parametrize(
@@ -46,24 +50,24 @@ def test_these_have_no_place_among_versions(text: str) -> None:
 )  # fmt: skip
 def test_a_free_lease_is_not_left_to_one_that_is(other: Member) -> None:
     assert Precedence("1", serves=True).newer([other]) == []
-    assert Precedence("1", serves=True).may_take([other], 0.0)
+    assert takes(Precedence("1", serves=True), [other], 0.0)
 
 
 def test_a_free_lease_is_left_to_a_newer_version_for_some_seconds_and_then_taken() -> None:
     precedence, newer = Precedence("1", serves=True), [member("b", "2")]
-    assert [precedence.may_take(newer, at) for at in (10.0, 11.0, 10.0 + LEFT)] == [False, False, True]
+    assert [takes(precedence, newer, at) for at in (10.0, 11.0, 10.0 + LEFT_TO_NEWER)] == [False, False, True]
 
 
 def test_a_lease_that_was_held_in_between_is_left_anew() -> None:
     precedence, newer = Precedence("1", serves=True), [member("b", "2")]
-    assert not precedence.may_take(newer, 0.0)
+    assert not takes(precedence, newer, 0.0)
     precedence.note_held(newer)
-    assert not precedence.may_take(newer, LEFT)
+    assert not takes(precedence, newer, LEFT_TO_NEWER)
 
 
 def test_one_that_left_the_lease_alone_goes_first_no_more_until_it_has_held_it() -> None:
     precedence, newer = Precedence("1", serves=True), [member("b", "2")]
-    assert [precedence.may_take(newer, at) for at in (0.0, LEFT)] == [False, True]
+    assert [takes(precedence, newer, at) for at in (0.0, LEFT_TO_NEWER)] == [False, True]
     assert precedence.newer(newer) == []
     assert precedence.newer([*newer, member("c", "2")]) == [member("c", "2")]
     precedence.note_held([member("b", "2", term=7)])
@@ -71,7 +75,7 @@ def test_one_that_left_the_lease_alone_goes_first_no_more_until_it_has_held_it()
 
 
 def test_a_replica_without_entries_never_takes_the_lease() -> None:
-    assert not Precedence("9", serves=False).may_take([], 1e9)
+    assert not takes(Precedence("9", serves=False), [], 1e9)
 
 
 MEMBERS = st.lists(
@@ -90,11 +94,11 @@ MEMBERS = st.lists(
 
 @given(MEMBERS)
 def test_somebody_may_always_take_a_free_lease_at_once_unless_all_are_empty(members: list[Member]) -> None:
-    def takes(one: Member) -> bool:
+    def one_takes(one: Member) -> bool:
         others = [other for other in members if other is not one]
-        return Precedence(one.version, serves=one.entries > 0).may_take(others, 0.0)
+        return takes(Precedence(one.version, serves=one.entries > 0), others, 0.0)
 
-    assert any(map(takes, members)) == any(one.entries for one in members)
+    assert any(map(one_takes, members)) == any(one.entries for one in members)
 
 
 @given(MEMBERS)
@@ -110,5 +114,5 @@ def test_each_replica_with_entries_may_take_a_lease_that_stays_free(members: lis
     for one in members:
         precedence = Precedence(one.version, serves=one.entries > 0)
         others = [other for other in members if other is not one]
-        precedence.may_take(others, 0.0)
-        assert precedence.may_take(others, LEFT) == (one.entries > 0)
+        takes(precedence, others, 0.0)
+        assert takes(precedence, others, LEFT_TO_NEWER) == (one.entries > 0)

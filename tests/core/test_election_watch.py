@@ -1,22 +1,31 @@
 """A standby's decision: when it waits, takes a free lease, or replaces a dead holder's."""
 
-from celery_leased_beat.election import Move, Sight, Watch
+from celery_leased_beat.election import Move, Watch
+from celery_leased_beat.store import Observation
 
 A = "token-a 7 41 run-1 host:1"
 A_AGAIN = "token-a 7 55 run-1 host:1"
 B = "token-b 8 43 run-1 host:2"
 
 
+#: What was seen, and when.
+Sight = tuple[Observation, float]
+
+
 def moves(watch: Watch, *sights: Sight) -> list[Move]:
-    return [watch.look(sight) for sight in sights]
+    return [watch.look(seen, at) for seen, at in sights]
 
 
 def held(at: float, *, listed: bool | None, value: str = A) -> Sight:
-    return Sight(value=value, listed=listed, term=7, at=at)
+    return Observation(value=value, term=7, run_id="run-1", listed=listed, at=None), at
 
 
 def free(at: float, term: int = 7, *, moved: bool = False) -> Sight:
-    return Sight(value=None, listed=None, term=term, at=at, moved=moved)
+    return free_lease(term, moved=moved), at
+
+
+def free_lease(term: int, *, moved: bool = False) -> Observation:
+    return Observation(None, term, "run-2" if moved else "run-1", listed=None, at=None, last_run_id="run-1")
 
 
 def test_a_free_lease_is_taken_at_once():
@@ -100,20 +109,20 @@ def test_a_head_start_begins_anew_with_each_loss():
 def test_the_last_holder_is_whoever_had_the_highest_term():
     watch = Watch()
     watch.note_term(3, own=True)
-    assert watch.last_holder
+    assert watch.was_last_holder
     watch.note_term(3, own=False)
-    assert watch.last_holder
+    assert watch.was_last_holder
     watch.note_term(4, own=False)
-    assert not watch.last_holder
+    assert not watch.was_last_holder
     watch.note_term(3, own=True)
-    assert not watch.last_holder
+    assert not watch.was_last_holder
 
 
 def test_the_last_holder_knows_more_than_a_server_that_lost_its_data():
     watch = Watch()
     watch.note_term(7, own=True)
-    assert watch.knows_more(free(0.0, term=0))
-    assert watch.knows_more(free(0.0, term=7, moved=True))
-    assert not watch.knows_more(free(0.0, term=7))
+    assert watch.knows_more(free_lease(0))
+    assert watch.knows_more(free_lease(7, moved=True))
+    assert not watch.knows_more(free_lease(7))
     watch.note_term(8, own=False)
-    assert not watch.knows_more(free(0.0, term=0))
+    assert not watch.knows_more(free_lease(0))

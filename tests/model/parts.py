@@ -45,7 +45,7 @@ class Unopposed:
     """The admission of a replica that competes with others of its version."""
 
     __slots__ = ()
-    leaves_wake = False
+    leaves_wake_to_others = False
 
     def stand_by(self, *, held: bool) -> None: ...
 
