@@ -18,8 +18,6 @@ from celery_leased_beat.schedule.keywords import (
     TaskOptions,
 )
 
-_TASK_DEFAULTS: Mapping[str, Any] = {"max_retries": 25, "acks_late": True, "reject_on_worker_lost": True}
-
 #: Celery retries a task after the soft limit only, so the hard one leaves it time to end.
 _HARD_AFTER_SOFT = 30
 
@@ -76,7 +74,7 @@ def read_options(place: Place, given: Mapping[str, Any]) -> Options:
         raise OptionError(f"expires={given['expires']!r} is over before countdown={given['countdown']!r} is")
     policy = {option: values[option] for option in ("catch_up", "grace") if option in values}
     return Options(
-        task=_with_limits({**_TASK_DEFAULTS, **_picked(values, TaskOptions)}),
+        task=_with_limits(_picked(values, TaskOptions)),
         message=message,
         policy=Policy(**policy),
         own_grace="grace" in policy,

@@ -9,12 +9,16 @@ from celery_leased_beat.errors import SpecError
 from celery_leased_beat.settings.sources import Found
 from celery_leased_beat.timing import to_duration
 
+#: Two renewals may fail before the lease ends, and where a holder goes silent nothing fires for no longer than that.
 LEASE_TTL = timedelta(seconds=15)
-#: Below a second the network's own delays would end the lease; above an hour nobody would take over a schedule in time.
+#: Below a second the network's own delays would end the lease (and an expiry of 0 deletes it at once); above an hour
+#: nobody would take over a schedule in time.
 SHORTEST_LEASE_TTL, LONGEST_LEASE_TTL = timedelta(seconds=1), timedelta(hours=1)
 
+#: Several times the visibility timeout, for messages that are redelivered more than once; each hour of it costs memory.
 MARKER_TTL = timedelta(hours=6)
-#: A marker must outlive every redelivery: an hour is the visibility timeout of a Redis-like broker by default.
+#: A marker must outlive every redelivery: an hour is the visibility timeout of a Redis-like broker by default. Over a
+#: year is a mistake in the unit.
 SHORTEST_MARKER_TTL, LONGEST_MARKER_TTL = timedelta(hours=1), timedelta(days=365)
 
 _NUMBER = re.compile(r"[-+]?[0-9]*\.?[0-9]*")

@@ -18,17 +18,13 @@ key                      type        lives
 =======================  ==========  =====================================================================
 """
 
-from celery_leased_beat.errors import SettingsError
-
 
 class Keys:
-    """The keys of one namespace, each ``clb:{<namespace>}:<what>``."""
+    """The keys of one namespace, each ``clb:{<namespace>}:<what>``; the settings see to it that it has no braces."""
 
     __slots__ = ("_prefix", "current", "history", "intents", "lease", "replicas", "state", "term", "wake")
 
     def __init__(self, namespace: str) -> None:
-        if not namespace or "{" in namespace or "}" in namespace:
-            raise SettingsError(f"namespace {namespace!r} cannot be used: give a name without braces")
         self._prefix = f"clb:{{{namespace}}}:"
         self.lease = self._prefix + "lease"
         self.term = self._prefix + "term"

@@ -16,7 +16,6 @@ from typing import Protocol
 
 from redis.exceptions import ResponseError
 
-from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.store.clock import ServerClock
 from celery_leased_beat.store.connection import Connection
 from celery_leased_beat.store.keys import Keys
@@ -33,8 +32,6 @@ from celery_leased_beat.store.script import Scripts
 
 logger = logging.getLogger(__name__)
 
-#: Shorter ones would end between two answers of a busy server; and an expiry of 0 deletes.
-SHORTEST = timedelta(seconds=1)
 #: How long a wake-up waits for a standby, in ms: longer than the pause between two waits on the list.
 WAKE = 1000
 
@@ -47,11 +44,9 @@ class Wakeable(Protocol):
 
 
 class Lease:
-    """The lease of one namespace, for one thread."""
+    """The lease of one namespace, for one thread. The settings allow no ``ttl`` of under a second."""
 
     def __init__(self, connection: Connection, keys: Keys, ttl: timedelta, clock: ServerClock) -> None:
-        if ttl < SHORTEST:
-            raise SettingsError(f"lease_ttl is {ttl}: at least {SHORTEST} is needed")
         self._connection = connection
         self._keys = keys
         self._ttl = ttl // timedelta(milliseconds=1)

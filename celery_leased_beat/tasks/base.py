@@ -30,16 +30,17 @@ from celery_leased_beat.errors import PayloadError, SettingsError, StoreError
 from celery_leased_beat.headers import origin_of
 from celery_leased_beat.store import MarkerVerdict, Start
 from celery_leased_beat.tasks.compat import AnyTask
-from celery_leased_beat.tasks.records import note_answer, note_outage, records_for
+from celery_leased_beat.tasks.records import records_for, silence_of
 from celery_leased_beat.tasks.run import Run
 from celery_leased_beat.tasks.sending import PATIENCE, confirmed, destination, insist, put_off
 
 logger = logging.getLogger(__name__)
 
-#: Seconds for which a message is put off where the lease's server gives no answer.
+#: Seconds for which a message is put off where the lease's server gives no answer: it is not started late by much, and
+#: an outage does not fill the broker's log.
 OUT_OF_REACH = 5
 
-#: Seconds that a last publish may take before the hard limit.
+#: Seconds that a last publish may take before the hard limit: as long as RabbitMQ may take to confirm it.
 HARD_LIMIT_MARGIN = 10
 
 _ROUTE = {"queue", "exchange", "routing_key"}
@@ -125,10 +126,10 @@ class LeasedTask(AnyTask):
         except (StoreError, SettingsError, SoftTimeLimitExceeded) as error:
             if run is not None:
                 run.pause()  # a start of which only the answer is late must not count as one that ended in nothing
-            note_outage(self.app, error)
+            silence_of(self.app).note(error)
             logger.debug("task %s[%s] is put off, its marker could not be asked", self.name, request.id)
             raise put_off(self, OUT_OF_REACH, self._patience()) from error
-        note_answer(self.app)
+        silence_of(self.app).end()
         if start.verdict is MarkerVerdict.OWN:
             return run
         raise self._refuse(run, start, request)
@@ -174,6 +175,7 @@ class HandlerTask(LeasedTask):
 
     abstract = True
     serializer = "json"
+    #: With the backoff below an hour and a half on average: most outages are outlived.
     max_retries = 25
     autoretry_for = (Exception,)
     dont_autoretry_for = (PayloadError, Reject)

@@ -4,11 +4,12 @@ import logging
 import os
 from dataclasses import dataclass
 from datetime import timedelta
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 from celery import Celery
 
 from celery_leased_beat import store
+from celery_leased_beat.engine import Silence
 from celery_leased_beat.tasks.configuration import settings_for
 from celery_leased_beat.tasks.renewer import Renewer
 
@@ -28,7 +29,7 @@ class Records:
     renewer: Renewer
 
 
-_outages: WeakSet[Celery] = WeakSet()
+_silences: WeakKeyDictionary[Celery, Silence] = WeakKeyDictionary()
 _records: WeakKeyDictionary[Celery, Records] = WeakKeyDictionary()
 
 
@@ -40,18 +41,16 @@ def records_for(app: Celery) -> Records:
     return records
 
 
-def note_outage(app: Celery, error: Exception) -> None:
-    """Say once that the messages of ``app`` are put off, until there is an answer again."""
-    if app not in _outages:
-        _outages.add(app)
-        logger.warning("no task can start, messages are put off until the lease's server answers: %r", error)
-
-
-def note_answer(app: Celery) -> None:
-    """Say that the server of ``app`` answers again, where it did not."""
-    if app in _outages:
-        _outages.discard(app)
-        logger.info("the lease's server answers again, tasks start")
+def silence_of(app: Celery) -> Silence:
+    """Return what says once that the messages of ``app`` are put off, and once that its tasks start again."""
+    silence = _silences.get(app)
+    if silence is None:
+        silence = _silences[app] = Silence(
+            logger,
+            begins="no task can start, messages are put off until the lease's server answers",
+            ends="the lease's server answers again, tasks start",
+        )
+    return silence
 
 
 def _open(app: Celery) -> Records:

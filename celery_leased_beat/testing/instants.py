@@ -1,18 +1,16 @@
 """The instants of a timing in a stretch of time, with those of schedules that have to be asked."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from celery_leased_beat.binding.asked import ASKS, SHORTEST_WAIT, Asked
 from celery_leased_beat.timing import Timing
-
-#: The smallest step of a datetime: "just before".
-_TICK = timedelta(microseconds=1)
+from celery_leased_beat.timing.zones import TICK
 
 
 def instants(timing: Timing, since: datetime, until: datetime) -> Iterator[datetime]:
     """Yield the instants of ``timing`` from ``since`` on and before ``until``, in order."""
-    after, last = since - _TICK, until - _TICK
+    after, last = since - TICK, until - TICK
     # One question may ask a schedule only so often, so it is not asked for more at once.
     longest = ASKS * SHORTEST_WAIT if isinstance(timing, Asked) else last - after
     while after < last:

@@ -88,13 +88,7 @@ def test_a_job_is_one_task_without_arguments(schedule: ScheduleBuilder) -> None:
         target=JobTarget(
             "shop.report",
             report,
-            {
-                "max_retries": 25,
-                "acks_late": True,
-                "reject_on_worker_lost": True,
-                "soft_time_limit": 600,
-                "time_limit": 630,
-            },
+            {"soft_time_limit": 600, "time_limit": 630},
         ),
         options={"queue": "reports"},
     )

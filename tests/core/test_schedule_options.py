@@ -59,9 +59,10 @@ def test_an_option_of_the_message_is_kept_ready_for_json(option: str, value: Any
         ({"time_limit": timedelta(seconds=10)}, {"time_limit": 10}),
     ],
 )
-def test_options_of_the_task_are_kept_over_the_defaults(given: dict[str, Any], kept: dict[str, Any]) -> None:
-    defaults = {"max_retries": 25, "acks_late": True, "reject_on_worker_lost": True}
-    assert read_options(JOB, given).task == {**defaults, **kept}
+def test_options_of_the_task_are_kept_and_a_timeout_becomes_two_limits(
+    given: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    assert read_options(JOB, given).task == kept
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def listener(handler: Any, **given: Any) -> Any:
 def test_a_listener_is_named_after_its_function() -> None:
     made = listener(send, queue="mail", max_retries=5)
     assert (made.name, made.task) == ("send", "listener:shop.placed:send")
-    assert made.task_options == {"max_retries": 5, "acks_late": True, "reject_on_worker_lost": True}
+    assert made.task_options == {"max_retries": 5}
     assert made.message_options == {"queue": "mail"}
     assert listener(send, name="send-again").name == "send-again"
 

@@ -1,10 +1,8 @@
 """The names of the keys."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.store import Keys
 
 NAMESPACES = st.text(st.characters(exclude_characters="{}", exclude_categories=["Cs"]), min_size=1, max_size=30)
@@ -46,9 +44,3 @@ def test_the_lease_of_a_namespace_has_a_name_that_is_documented() -> None:
 def test_two_namespaces_share_no_key(one: str, other: str) -> None:
     if one != other:
         assert not set(all_keys(Keys(one))) & set(all_keys(Keys(other)))
-
-
-@pytest.mark.parametrize("namespace", ["", "}", "a{b"])
-def test_a_namespace_that_would_split_the_keys_is_refused(namespace: str) -> None:
-    with pytest.raises(SettingsError, match="namespace"):
-        Keys(namespace)

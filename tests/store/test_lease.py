@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 import redis
 
-from celery_leased_beat.errors import SettingsError, StoreError
-from celery_leased_beat.store import Connection, Holder, Keys, Lease, ServerClock
+from celery_leased_beat.errors import StoreError
+from celery_leased_beat.store import Holder, Keys, Lease
 from examples.valkey import Server
 from tests.nodes.proxy import Proxy
 from tests.store.conftest import REPLICA, TTL, server_milliseconds
@@ -236,14 +236,6 @@ def test_a_lease_that_is_gone_is_not_made_by_a_renewal(lease: Lease, client: red
     client.delete(keys.lease)
     assert lease.renew("token-1", REPLICA) is None
     assert not client.exists(keys.lease)
-
-
-@pytest.mark.parametrize("ttl", [timedelta(0), timedelta(seconds=-1), timedelta(milliseconds=0.4)])
-def test_a_ttl_that_would_delete_the_lease_is_refused(
-    open_connection: Callable[..., Connection], keys: Keys, ttl: timedelta
-) -> None:
-    with pytest.raises(SettingsError, match="lease_ttl"):
-        Lease(open_connection(), keys, ttl, ServerClock())
 
 
 # Release
