@@ -1,4 +1,4 @@
-"""From the app of the command line to its schedule and its ledger."""
+"""From the app of the command line to its schedule, its ledger, its lease and the roll of its replicas."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from celery_leased_beat.binding.served import served
 from celery_leased_beat.errors import LeasedBeatError, StoreError
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.settings import Settings, safe_url
-from celery_leased_beat.store import Keys, LedgerReader, RollReader, connect
+from celery_leased_beat.store import Keys, LeaseReader, LedgerReader, RollReader, connect
 
 #: For how long a person is kept waiting for one answer.
 TIMEOUT = timedelta(seconds=5)
@@ -44,6 +44,7 @@ class Access:
     settings: Settings
     entries: Mapping[str, Entry]
     ledger: LedgerReader
+    lease: LeaseReader
     roll: RollReader
 
 
@@ -57,6 +58,7 @@ def open_access(app: Celery) -> Iterator[Access]:
         keys, options = Keys(settings.namespace), settings.transport_options
         try:
             with connect(settings.backend_url, options=options, timeout=TIMEOUT, key=keys.lease) as client:
-                yield Access(settings, entries, LedgerReader(client, keys), RollReader(client, keys))
+                readers = LedgerReader(client, keys), LeaseReader(client, keys), RollReader(client, keys)
+                yield Access(settings, entries, *readers)
         except StoreError as error:
             raise Trouble(f"{safe_url(settings.backend_url)}: {error}") from error

@@ -22,7 +22,7 @@ def replicas(context: click.Context, as_json: bool) -> None:
     """
     with open_access(context.obj.app) as access:
         members = access.roll.members()
-        value, remaining = access.roll.lease()
+        value, remaining = access.lease.read()
         digest = Outline.of(access.entries.values()).digest
         namespace = access.settings.namespace
     holder = Holder.parse(value) if value else None
@@ -32,9 +32,9 @@ def replicas(context: click.Context, as_json: bool) -> None:
         found = {"lease": lease, "digest": digest, "replicas": [asdict(member) for member in members]}
         click.echo(json.dumps(found, indent=2))
     else:
-        from celery_leased_beat.cli import report
+        from celery_leased_beat.cli import roster
 
-        report.show_replicas(namespace, _headline(holder, seconds), _rows(members, digest), context.obj.no_color)
+        roster.show(namespace, _headline(holder, seconds), _rows(members, digest), no_color=context.obj.no_color)
     differ = len({member.digest for member in members}) > 1
     context.exit(1 if holder is None or differ else 0)
 

@@ -1,4 +1,4 @@
-"""An audit, and the replicas, as people and as programs read them."""
+"""An audit, as people and as programs read it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,18 +6,16 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from celery_leased_beat.audit import Audit, Doubled, EntryAudit, Gap, Span
+from celery_leased_beat.cli.terminal import new_table, printable, terminal
 from celery_leased_beat.plan import Outcome
 
 #: How many lines of one kind are printed; JSON has them all.
 MOST_LINES = 20
-#: Wide enough for any line: what is no terminal has no width.
-ENDLESS = 10_000
 
 #: What JSON has besides a finding's own fields.
 _FIGURES = {
@@ -30,10 +28,10 @@ _ALWAYS = [str(outcome) for outcome in Outcome] + [str(Gap.MISSING), "doubled"]
 
 def show(audit: Audit, namespace: str, *, no_color: bool = False) -> None:
     """Print a table with a line per entry, then each finding. To anything but a terminal in plain text."""
-    console, plain = _console(no_color=no_color)
+    console, plain = terminal(no_color=no_color)
     console.print(f"{namespace}: {_time(audit.since)} to {_time(audit.until)}, {_record(audit)}")
     if len(audit.entries) == 1:
-        console.print(f"{_name(audit.entries[0])}: {_printable(audit.entries[0].description)}")
+        console.print(f"{_name(audit.entries[0])}: {printable(audit.entries[0].description)}")
     if audit.entries or audit.removed:
         console.print(_table(audit, plain=plain))
     for title, lines in _findings(audit):
@@ -41,29 +39,9 @@ def show(audit: Audit, namespace: str, *, no_color: bool = False) -> None:
     console.print(f"missing {audit.missing}, doubled {audit.doubled}", style="green" if audit.clean else "bold red")
 
 
-def show_replicas(namespace: str, headline: str, rows: Sequence[Sequence[str]], no_color: bool) -> None:
-    """Print who holds the lease, and a table with a line per replica."""
-    console, plain = _console(no_color=no_color)
-    console.print(f"{namespace}: {_printable(headline)}")
-    table = Table(box=None if plain else SIMPLE_HEAD, pad_edge=False)
-    for name in ("replica", "lease", "version", "entries", "digest", ""):
-        table.add_column(name)
-    for row in rows:
-        table.add_row(*map(_printable, row))
-    if rows:
-        console.print(table)
-
-
 def to_json(audit: Audit) -> str:
     """Return all that was found as JSON: times as ISO text, durations in seconds."""
     return json.dumps(audit, default=_plain, indent=2)
-
-
-def _console(*, no_color: bool) -> tuple[Console, bool]:
-    """Return where to print, and whether that is in plain text: to anything but a terminal."""
-    plain = not Console().is_terminal
-    width = ENDLESS if plain else None
-    return Console(width=width, no_color=no_color or plain, highlight=False, emoji=False, markup=False), plain
 
 
 def _plain(value: Any) -> Any:
@@ -85,7 +63,7 @@ def _table(audit: Audit, *, plain: bool) -> Table:
     entries = [*audit.entries, *audit.removed]
     found = {outcome for entry in entries for outcome in entry.counts}
     columns = [*_ALWAYS, *sorted(found - set(_ALWAYS))]
-    table = Table(box=None if plain else SIMPLE_HEAD, pad_edge=False)
+    table = new_table(plain=plain)
     table.add_column("entry", overflow="fold")
     for name in [*columns, "latest", "terms", "holders"]:
         table.add_column(name, justify="right")
@@ -124,12 +102,12 @@ def _list(console: Console, title: str, lines: Sequence[str]) -> None:
 
 
 def _line(entry: EntryAudit, span: Span) -> str:
-    reason = f" ({_printable(span.reason)})" if span.reason else ""
+    reason = f" ({printable(span.reason)})" if span.reason else ""
     return f"{_name(entry)} {_instants(span)} {span.outcome}{reason}"
 
 
 def _twice(entry: EntryAudit, doubled: Doubled) -> str:
-    decisions = ", ".join(f"{one.outcome} by {_printable(one.holder)} in term {one.term}" for one in doubled.decisions)
+    decisions = ", ".join(f"{one.outcome} by {printable(one.holder)} in term {one.term}" for one in doubled.decisions)
     return f"{_name(entry)} {_instants(doubled)} {decisions}"
 
 
@@ -144,11 +122,7 @@ def _figure(name: str, number: int) -> Text:
 
 
 def _name(entry: EntryAudit) -> str:
-    return _printable(entry.name)
-
-
-def _printable(text: str) -> str:
-    return text if text.isprintable() else repr(text)
+    return printable(entry.name)
 
 
 def _time(instant: datetime) -> str:

@@ -117,4 +117,5 @@ def _note(entry: str, decision: Decision) -> None:
         decision.first.isoformat(),
         decision.last.isoformat(),
         decision.reason,
+        extra={"entry": entry},
     )

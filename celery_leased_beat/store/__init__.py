@@ -8,7 +8,7 @@ from celery_leased_beat.store.eviction import eviction_policy
 from celery_leased_beat.store.fanout import Fanout, Fanouts
 from celery_leased_beat.store.history import Record
 from celery_leased_beat.store.keys import Keys
-from celery_leased_beat.store.lease import Lease
+from celery_leased_beat.store.lease import Lease, LeaseReader
 from celery_leased_beat.store.ledger import Ledger
 from celery_leased_beat.store.marker import Markers, MarkerVerdict, Start
 from celery_leased_beat.store.observation import Held, Holder, Observation
@@ -23,6 +23,7 @@ __all__ = [
     "Holder",
     "Keys",
     "Lease",
+    "LeaseReader",
     "Ledger",
     "LedgerReader",
     "MarkerVerdict",

@@ -11,6 +11,8 @@
 -- Keeps    fenced; no instant is decided twice; a watermark only rises, and never over TIME
 
 local PER = 9
+local RECORDS = 100000  -- of some 130 bytes each: days of a busy schedule, and no memory without a bound
+local KEPT = 604800000  -- 7 days, as the state of an entry that is gone: an audit finds both or neither
 
 local token, term = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%d+) ')
 if token ~= ARGV[1] then
@@ -54,7 +56,7 @@ for at = 3, #ARGV, PER do
 end
 
 for _, at in ipairs(claimed) do
-    redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100000, '*', 'entry', ARGV[at], 'outcome', ARGV[at + 2],
+    redis.call('XADD', KEYS[4], 'MAXLEN', '~', RECORDS, '*', 'entry', ARGV[at], 'outcome', ARGV[at + 2],
         'first', ARGV[at + 3], 'last', ARGV[at + 4], 'count', ARGV[at + 5], 'reason', ARGV[at + 6],
         'late', string.format('%.0f', now - tonumber(ARGV[at + 4])), 'term', term, 'holder', ARGV[2],
         'fire', ARGV[at + 7])
@@ -68,6 +70,6 @@ for field, state in pairs(states) do
     end
 end
 if #claimed > 0 then
-    redis.call('PEXPIRE', KEYS[4], 604800000)
+    redis.call('PEXPIRE', KEYS[4], KEPT)
 end
 return {time[1], time[2], verdicts}

@@ -5,7 +5,8 @@
     <token> <term> <client id> <run id> <replica: host, pid, version>
 
 It is taken where it is free, renewed and released by comparing the token, and replaced by comparing the whole value.
-Only the election's thread uses a :class:`Lease`, over one connection of its own. A call that raises ``StoreError`` may
+Only the election's thread uses a :class:`Lease`, over one connection of its own; who only asks has a
+:class:`LeaseReader`. A call that raises ``StoreError`` may
 have had its effect; sent again with the same token it is answered as the first one would have been.
 """
 
@@ -14,8 +15,10 @@ import time
 from datetime import timedelta
 from typing import Protocol
 
+from redis import Redis
 from redis.exceptions import ResponseError
 
+from celery_leased_beat.store.channel import Pooled, ask
 from celery_leased_beat.store.clock import ServerClock
 from celery_leased_beat.store.connection import Connection
 from celery_leased_beat.store.keys import Keys
@@ -122,3 +125,16 @@ class Lease:
             return None
         term, run_id, previous, previous_run_id = answer
         return Held(int(term), known(run_id), number(previous), known(previous_run_id))
+
+
+class LeaseReader:
+    """Looks at the lease of one namespace without competing for it."""
+
+    def __init__(self, client: Redis, keys: Keys) -> None:
+        self._channel = Pooled(client)
+        self._key = keys.lease
+
+    def read(self) -> tuple[str | None, timedelta]:
+        """Return its value, None where it is free, and how long it lasts unless renewed. Raises ``StoreError``."""
+        value, ttl = ask(self._channel, ("GET", self._key), ("PTTL", self._key))
+        return value, timedelta(milliseconds=max(0, ttl))

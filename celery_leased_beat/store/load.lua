@@ -10,6 +10,8 @@
 
 local AHEAD = 60000
 local LAST = 253402300799000  -- the end of the year 9999: nobody can read what lies behind it
+local RECORDS = 100000  -- of some 130 bytes each: days of a busy schedule, and no memory without a bound
+local KEPT = 604800000  -- 7 days, as the state of an entry that is gone: an audit finds both or neither
 
 local token, term = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%d+) ')
 if token ~= ARGV[1] then
@@ -37,9 +39,9 @@ local function position(name, timing)
 end
 
 local function record(what, name, from, to, reason)
-    redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100000, '*', 'entry', name, 'outcome', what, 'first', text(from),
+    redis.call('XADD', KEYS[4], 'MAXLEN', '~', RECORDS, '*', 'entry', name, 'outcome', what, 'first', text(from),
         'last', text(to), 'count', 0, 'reason', reason, 'late', 0, 'term', term, 'holder', ARGV[2], 'fire', '')
-    redis.call('PEXPIRE', KEYS[4], 604800000)
+    redis.call('PEXPIRE', KEYS[4], KEPT)
 end
 
 local function note(what, index, name, from, to, reason)

@@ -7,7 +7,6 @@ digests, the outline of each lies beside the roll.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Self
 
 from redis import Redis
@@ -67,11 +66,6 @@ class Roll:
         self._keys = keys
         self._scripts = Scripts(connection, clock)
 
-    @property
-    def connected(self) -> bool:
-        """Whether the connection is open, as far as is known."""
-        return self._connection.is_open
-
     def attend(self, member: Member, outline: str = "") -> tuple[Member, ...]:
         """Write the record of ``member``; return all others. ``outline`` is what is kept of its schedule, if anything.
 
@@ -113,11 +107,6 @@ class RollReader:
         """Return the outline of the schedule with that ``digest``, None where it is not there."""
         (outline,) = ask(self._channel, ("GET", self._keys.schedule(digest)))
         return outline if isinstance(outline, str) else None
-
-    def lease(self) -> tuple[str | None, timedelta]:
-        """Return the value of the lease, None where it is free, and how long it lasts unless it is renewed."""
-        value, ttl = ask(self._channel, ("GET", self._keys.lease), ("PTTL", self._keys.lease))
-        return value, timedelta(milliseconds=max(0, ttl))
 
 
 def _members(flat: Sequence[str]) -> Iterator[Member]:

@@ -1,4 +1,4 @@
-"""``celery -A app leased-beat replicas``: who leads, and whether all have the same schedule."""
+"""``celery -A app leased-beat replicas``: who holds the lease, and whether all have the same schedule."""
 
 import json
 from collections.abc import Callable, Iterator

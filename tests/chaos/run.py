@@ -21,7 +21,7 @@ REPLICAS = 3
 
 
 def begin(scene: Scene, *, replicas: int = REPLICAS, workers: bool = True) -> None:
-    """Let the cast come, and wait until one of them leads and all workers work."""
+    """Let the cast come, and wait until one of them holds the lease and all workers work."""
     for worker in scene.workers:
         worker.wanted = workers
     scene.scale(replicas)
@@ -112,7 +112,7 @@ def wait_for(scene: Scene, condition: Callable[[], T], what: str, seconds: float
     return wait_until(look, what, seconds)
 
 
-def leading(scene: Scene) -> Replica:
+def holder_of(scene: Scene) -> Replica:
     """Wait for the replica that holds the lease; one look may go without an answer on a machine that is busy."""
     found = wait_for(scene, scene.holder, "a holder")
     assert found

@@ -10,7 +10,7 @@ import pytest
 from tests.chaos.members import Replica
 from tests.chaos.notes import Note, What
 from tests.chaos.programme import AIMED
-from tests.chaos.run import begin, calm, leading, wait_for
+from tests.chaos.run import begin, calm, holder_of, wait_for
 from tests.chaos.runs import fires_of
 from tests.chaos.scene import Scene
 from tests.chaos.verdict import judge
@@ -18,7 +18,7 @@ from tests.nodes.proxy import Hold, Side
 from tests.nodes.waiting import wait_until
 from tests.processes.test_termination import script
 
-#: Replicas at a time: one of them leads, some start, and some have seen the leading one.
+#: Replicas at a time: one of them holds the lease, some start, and some have seen the holder.
 REPLICAS = 5
 #: So many seconds after its start a standby has seen the holder, and may take over before the TTL is over.
 SEEN = 1.5
@@ -40,7 +40,7 @@ def test_each_instant_is_handled_once_and_soon_though_holders_are_killed_around_
     for _ in range(kills):
         seasoned = Seasoned(scene)
         wait_for(scene, lambda seasoned=seasoned: seasoned.standbys() >= 2, "standbys that have seen the holder", 60)
-        holder = leading(scene)
+        holder = holder_of(scene)
         scene.aim(spread=0.2)
         holder.tell("SIGKILL")
         wait_for(scene, lambda holder=holder: scene.holder() not in (None, holder), "a successor")
@@ -57,7 +57,7 @@ def test_each_instant_is_handled_once_and_soon_though_holders_are_killed_around_
 def test_a_successor_does_not_fire_again_what_the_killed_holder_fired(scene: Scene, side: Side) -> None:
     """What was committed has one message; what was not gets a second one of the same id, which a worker drops."""
     begin(scene, replicas=2, workers=False)
-    holder = leading(scene)
+    holder = holder_of(scene)
     wait_for(scene, lambda: scene.fires() - scene.intents(), "a first commit, for which the script is sent")
 
     held = holder.paths["lease"].hold(script("commit"), side)

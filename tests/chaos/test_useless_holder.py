@@ -7,7 +7,7 @@ import pytest
 from tests.chaos.members import Replica
 from tests.chaos.notes import What
 from tests.chaos.programme import AIMED
-from tests.chaos.run import begin, calm, leading, wait_for
+from tests.chaos.run import begin, calm, holder_of, wait_for
 from tests.chaos.scene import Scene
 from tests.chaos.verdict import judge
 from tests.nodes.waiting import holds_for
@@ -30,7 +30,7 @@ def test_a_holder_of_no_use_lets_another_one_fire(
     scene: Scene, make_useless: Callable[[Replica], Callable[[], None]]
 ) -> None:
     begin(scene)
-    useless = leading(scene)
+    useless = holder_of(scene)
     wait_for(scene, lambda: handled(scene) > 2, "it fires")
 
     make_useful = make_useless(useless)
@@ -49,8 +49,8 @@ def test_a_broker_that_takes_nothing_lets_each_replica_try_and_ends_none(scene: 
     wait_for(scene, lambda: handled(scene) > 2, "it fires")
 
     scene.broker.block()
-    leading = {one.pid for one in scene.watch.elected}
-    wait_for(scene, lambda: len({one.pid for one in scene.watch.elected} - leading) >= 2, "two others try", 2 * SOON)
+    elected = {one.pid for one in scene.watch.elected}
+    wait_for(scene, lambda: len({one.pid for one in scene.watch.elected} - elected) >= 2, "two others try", 2 * SOON)
     scene.broker.unblock()
     before = handled(scene)
     wait_for(scene, lambda: handled(scene) > before + 3, "one of them fires")

@@ -1,4 +1,4 @@
-"""How a replica starts: what it shows, what it serves, whom it leads."""
+"""How a replica starts: what it shows, what it serves, whether it gets the lease."""
 
 import os
 import re
@@ -56,15 +56,15 @@ def test_the_documented_script_starts_again_after_a_kill_and_lets_the_lease_go_w
 
 
 @pytest.mark.stage(workers=0, backend="")
-def test_two_apps_with_default_settings_on_one_valkey_lead_a_lease_each(stage: Stage) -> None:
+def test_two_apps_with_default_settings_on_one_valkey_hold_a_lease_each(stage: Stage) -> None:
     nodes = {name: stage.beat(name, app=name) for name in ("shop", "blog")}
     # The lease lies on the broker, where nothing else is said.
     with redis.Redis.from_url(stage.broker.url, decode_responses=True) as client:
 
-        def led() -> bool:
+        def held() -> bool:
             return all(str(node.pid) in (client.get(f"clb:{{{name}}}:lease") or "") for name, node in nodes.items())
 
-        wait_until(led, "each holds its lease")
+        wait_until(held, "each holds its lease")
     assert all(node.alive() for node in nodes.values())
 
 
@@ -78,7 +78,7 @@ def test_a_replica_with_an_empty_schedule_says_so_and_leaves_the_lease_to_anothe
 
 
 @pytest.mark.stage(entries={"tick": "all"})
-def test_replicas_that_start_before_their_servers_lead_once_these_are_up(stage: Stage) -> None:
+def test_replicas_that_start_before_their_servers_compete_once_these_are_up(stage: Stage) -> None:
     stage.lease.stop()
     stage.beats(2)
     for beat in stage.replicas:

@@ -62,8 +62,7 @@ def folder(request: pytest.FixtureRequest, server_url: str, tmp_path: Path) -> P
 
 @pytest.fixture
 def replicas(folder: Path) -> Iterator[list[ProcessNode]]:
-    inside = (folder / "inside.py").write_text("from shop import app\napp.conf.leased_beat_in_worker = True")
-    assert inside
+    (folder / "inside.py").write_text("from shop import app\napp.conf.leased_beat_in_worker = True")
     environment = {"PYTHONPATH": f"{folder}{os.pathsep}{Path(__file__).parents[2]}"}
     nodes: list[ProcessNode] = [
         beat("shop", "beat", folder=folder, environment=environment),

@@ -89,14 +89,14 @@ def test_without_versions_the_holder_stays_and_both_say_that_they_differ(stage: 
 
 
 @pytest.mark.stage(ttl=TTL, entries=COMMON)
-def test_an_older_version_leads_again_when_every_newer_one_is_gone(stage: Stage) -> None:
+def test_an_older_version_holds_again_when_every_newer_one_is_gone(stage: Stage) -> None:
     (old,) = stage.beats(1, version="1")
     stage.holder()
     (new,) = stage.beats(1, version="2")
     wait_until(lambda: stage.holds(new), "the newer version holds", TTL * 2 / 3)
     stage.handled_each(2)
     new.kill("SIGKILL")
-    wait_until(lambda: stage.holds(old), "the older one leads", TTL * 2 / 3)
+    wait_until(lambda: stage.holds(old), "the older one holds", TTL * 2 / 3)
     stage.handled_each(3)
     assert_clean(stage)
 

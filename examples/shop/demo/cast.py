@@ -113,5 +113,5 @@ class Cast:
 
 
 def _is_up(beat: Member) -> bool:
-    """Only a standby that has itself seen the holder alive replaces it at once when it is gone."""
+    """Whether the beat has started: its next step is to compete for the lease."""
     return beat.says("beat: Starting...")
