@@ -48,8 +48,10 @@ class Served:
 def served(app: Celery, schedule: ScheduleBuilder, settings: Settings) -> Served:
     """Put together what is to be served. Touches no server; finalizes the app.
 
-    Raises ``DuplicateNameError`` where the Schedule and ``beat_schedule`` have an entry of one name, ``SettingsError``.
+    Raises ``ScheduleError`` for a job without a handler, ``DuplicateNameError`` where the Schedule and
+    ``beat_schedule`` have an entry of one name, ``SettingsError``.
     """
+    schedule.check_complete()
     periodic, deadline = periodic_entries(app), starting_deadline(app)
     ours = {name: _with_deadline(entry, deadline) for name, entry in schedule.entries.items()}
     for name in ours.keys() & periodic.entries.keys() - {CLEANUP}:

@@ -30,7 +30,8 @@ class Runner:
     """Serves one app's schedule, and its ``beat_schedule``, as one of N replicas.
 
     Building one opens nothing. ``run()`` serves until ``stop()`` is called from another thread or a signal handler.
-    Raises ``SettingsError`` for a setting that cannot be used, ``DuplicateNameError`` for a name that is taken twice.
+    Raises ``SettingsError`` for a setting that cannot be used, ``ScheduleError`` for a job without a handler, and its
+    ``DuplicateNameError`` for a name that is taken twice.
     """
 
     def __init__(self, app: AnyApp, schedule: ScheduleBuilder | None = None) -> None:
