@@ -121,6 +121,7 @@ def test_without_any_lease_server_one_line_names_the_setting(broker: str | None)
     with pytest.raises(SettingsError, match="leased_beat_backend") as refused:
         Settings.read({}.get, {}, app_name="shop", timezone=UTC, broker_url=broker)
     assert "\n" not in str(refused.value)
+    assert "such as redis://localhost:6379/0" in str(refused.value)
     assert "secret" not in str(refused.value)
 
 
