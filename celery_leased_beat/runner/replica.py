@@ -85,8 +85,8 @@ class Replica:
         self._served.report()
         if self._served.empty:
             logger.warning(
-                "the schedule is empty: this replica never takes the lease; make a Schedule(app), and import the modules"
-                " that write its entries, or let it autodiscover them"
+                "the schedule is empty: this replica never takes the lease; make a Schedule(app), and import the "
+                "modules that write its entries, or let it autodiscover them"
             )
         self.election.start()
 
