@@ -22,6 +22,7 @@ schedule = Schedule(app).autodiscover(["shop"])
 """
 #: As the script does, it leaves the working directory off the path.
 CELERY = [sys.executable, "-P", "-m", "celery", "-A", "proj"]
+COMMANDS = [[name] for name in ("leased-beat", "add", "audit", "replicas", "event", "job", "listener")]
 
 
 class Folder:
@@ -88,6 +89,15 @@ def test_what_celery_does_not_find_there_is_told_with_the_cure(folder: Folder, c
         "Error: the modules of the app cannot be imported: ModuleNotFoundError: No module named 'shop'; "
         "shop is in this folder: `python -m celery` has the folder on its path"
     ]
+
+
+@pytest.mark.parametrize("group", [[], ["leased-beat"], ["leased-beat", "add"]])
+def test_the_summary_of_each_command_fits_into_a_line_of_the_help(folder: Folder, group: list[str]) -> None:
+    folder.app(APP)
+    shown = folder.celery(*group, "--help").stdout
+    ours = [line for line in shown.splitlines() if line.split()[:1] in COMMANDS]
+    assert ours
+    assert [line for line in ours if line.endswith("...")] == []
 
 
 @pytest.mark.parametrize(
