@@ -13,6 +13,7 @@ from typing import Any, cast
 from celery import bootsteps, signals
 from celery.utils.imports import load_extension_class_names, symbol_by_name
 
+from celery_leased_beat.binding import registry
 from celery_leased_beat.errors import LeasedBeatError
 from celery_leased_beat.runner import Runner
 from celery_leased_beat.scheduler import Scheduler
@@ -46,6 +47,8 @@ class RunnerStep(bootsteps.StartStopStep):
         try:
             settings = settings_for(parent.app)
             address(settings.backend_url, settings.transport_options)  # which is used with the first task only
+            if parent.app in registry.schedules:
+                registry.schedules[parent.app].check_complete()
             runner = Runner(parent.app) if settings.in_worker else None
         except LeasedBeatError as error:
             raise SystemExit(f"celery_leased_beat: {error}") from error

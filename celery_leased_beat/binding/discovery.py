@@ -1,4 +1,8 @@
-"""Finding the modules of a schedule, when an app imports what it includes."""
+"""Finding the modules of a schedule, when an app imports what it includes.
+
+They are imported as Celery imports the app and its ``include``: with the working directory on the path, which the
+console script ``celery`` does not have there at other times.
+"""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -6,6 +10,7 @@ from typing import Any
 
 from celery import Celery
 from celery.loaders.base import find_related_module  # type: ignore[attr-defined]
+from celery.utils.imports import cwd_in_path
 
 from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.schedule import ScheduleBuilder
@@ -27,14 +32,18 @@ class Discovery:
 
     def run(self, schedule: ScheduleBuilder, app: Celery) -> None:
         """Import the modules and let each register itself, once. An error of theirs ends the start of the command."""
-        for package in self._names(app):
-            module = find_related_module(package, self._related_name)
-            if module is None:
-                continue
-            if hasattr(module, "register"):
-                schedule.include(module, self._deps)
-            else:
-                logger.debug("%s has no register(schedule), it was only imported", module.__name__)
+        with cwd_in_path():
+            for package in self._names(app):
+                self._find(package, schedule)
+
+    def _find(self, package: str, schedule: ScheduleBuilder) -> None:
+        module = find_related_module(package, self._related_name)
+        if module is None:
+            return
+        if hasattr(module, "register"):
+            schedule.include(module, self._deps)
+        else:
+            logger.debug("%s has no register(schedule), it was only imported", module.__name__)
 
     def looks_for(self, module: str, app: Celery) -> bool:
         """Return whether ``run`` imports the module of that dotted name, where it is there."""

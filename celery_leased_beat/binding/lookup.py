@@ -1,10 +1,10 @@
 """From an app to its schedule."""
 
 import logging
-from importlib import import_module
 from typing import Any
 
 from celery import Celery, signals
+from celery.utils.imports import import_from_cwd
 
 from celery_leased_beat.binding import registry
 from celery_leased_beat.binding.schedule import Schedule
@@ -48,7 +48,7 @@ signals.import_modules.connect(_bind_named, dispatch_uid="celery_leased_beat.sch
 def _load(path: str) -> ScheduleBuilder:
     module, _, name = path.replace(":", ".").rpartition(".")
     try:
-        found = getattr(import_module(module), name, None)
+        found = getattr(import_from_cwd(module), name, None)
     except ImportError as error:
         raise SettingsError(f"leased_beat_schedule is {path!r}, which cannot be imported: {error}") from error
     if not isinstance(found, ScheduleBuilder):

@@ -9,6 +9,7 @@ from celery import Celery, signals
 from celery_leased_beat.binding import registry
 from celery_leased_beat.binding.discovery import Discovery
 from celery_leased_beat.binding.events import register_trigger
+from celery_leased_beat.binding.plain_beat import warn_of_plain_beat
 from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.schedule import Entry, EventTarget, JobTarget, ScheduleBuilder, is_celery_task
 from celery_leased_beat.tasks import HandlerTask, job
@@ -36,6 +37,7 @@ class Schedule(ScheduleBuilder):
                 _register(app, entry)
             # Celery knows a sender by its address, which a later app may have: so the signal is checked again.
             signals.import_modules.connect(self._discover, sender=app, weak=False)
+            signals.beat_init.connect(warn_of_plain_beat, dispatch_uid="celery_leased_beat")
         return self
 
     def autodiscover(

@@ -33,6 +33,13 @@ class Served:
         """Whether there is nothing to serve: Celery's own clean-up of results is no reason to hold a lease."""
         return not self.entries.keys() - {CLEANUP}
 
+    def count(self) -> str:
+        """Tell how many entries there are; Celery's clean-up, which it adds by itself, apart."""
+        text = str(len(self.entries.keys() - {CLEANUP}))
+        if CLEANUP in self.entries:
+            text += f", and {CLEANUP}"
+        return text + (f", {len(self.problems)} more cannot be served" if self.problems else "")
+
     def report(self) -> None:
         """Write to the log what is wrong, an entry or a task at a time."""
         for problem in self.problems:
@@ -48,8 +55,10 @@ class Served:
 def served(app: Celery, schedule: ScheduleBuilder, settings: Settings) -> Served:
     """Put together what is to be served. Touches no server; finalizes the app.
 
-    Raises ``DuplicateNameError`` where the Schedule and ``beat_schedule`` have an entry of one name, ``SettingsError``.
+    Raises ``ScheduleError`` for a job without a handler, ``DuplicateNameError`` where the Schedule and
+    ``beat_schedule`` have an entry of one name, ``SettingsError``.
     """
+    schedule.check_complete()
     periodic, deadline = periodic_entries(app), starting_deadline(app)
     ours = {name: _with_deadline(entry, deadline) for name, entry in schedule.entries.items()}
     for name in ours.keys() & periodic.entries.keys() - {CLEANUP}:

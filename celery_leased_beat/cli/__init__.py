@@ -20,7 +20,7 @@ __all__ = ["leased_beat"]
 @click.pass_context
 @handle_preload_options  # a command of Celery's gets the options that an app adds to all commands
 def leased_beat(context: click.Context, **_: Any) -> None:
-    """Look at the schedule and at what its holders decided; add to it."""
+    """Look at the schedule and its replicas, or add to it."""
 
 
 leased_beat.add_command(add)

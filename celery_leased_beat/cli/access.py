@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.util import find_spec
 
 import click
 from celery import Celery
+from celery.utils.imports import cwd_in_path
 
 from celery_leased_beat.binding import schedule_for, settings_for
 from celery_leased_beat.binding.served import served
@@ -37,6 +39,25 @@ def told() -> Iterator[None]:
         raise Trouble(str(error)) from error
 
 
+def import_modules(app: Celery) -> None:
+    """Import what ``app`` includes, as Celery does for a worker and for beat only; an error there is ``Trouble``."""
+    try:
+        app.loader.import_default_modules()
+    except LeasedBeatError:
+        raise
+    except Exception as error:
+        why = f"the modules of the app cannot be imported: {type(error).__name__}: {error}"
+        raise Trouble(why + _hint(error)) from error
+
+
+def _hint(error: Exception) -> str:
+    """Say what helps where Celery's own discovery does not see the working directory, which ours does."""
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    with cwd_in_path():
+        is_here = bool(package) and find_spec(package) is not None
+    return f"; {package} is in this folder: `python -m celery` has the folder on its path" if is_here else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """What a command works with. The timings of ``entries`` have their zones."""
@@ -52,7 +73,7 @@ class Access:
 def open_access(app: Celery) -> Iterator[Access]:
     """Give what belongs to ``app``, with the modules it includes imported. Errors of ours become ``Trouble``."""
     with told():
-        app.loader.import_default_modules()  # Celery does so for a worker and for beat only
+        import_modules(app)
         settings = settings_for(app)
         entries = served(app, schedule_for(app), settings).entries
         keys, options = Keys(settings.namespace), settings.transport_options

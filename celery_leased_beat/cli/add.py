@@ -10,9 +10,10 @@ _SPECS = (("--cron", '"0 3 * * *"'), ("--every", "1h30m"), ("--daily-at", "06:30
 
 @click.group()
 def add() -> None:
-    """Write a job, an event or a listener into a package.
+    """Write a job, an event or a listener.
 
-    What is written runs as it is, and says so in the log. What is there already is not touched.
+    They go into a package of the project. What is written runs as it is, and says so in the log. What is there already
+    is not touched.
     """
 
 
@@ -33,7 +34,10 @@ def _writes(*arguments: str, timed: bool = False) -> Callable[[Callable[..., Non
 
 @_writes("package", "name", timed=True)
 def job(context: click.Context, /, package: str, name: str, dry_run: bool, **specs: str | None) -> None:
-    """Add the job NAME: a handler, and the call that says when it runs."""
+    """Add the job NAME to PACKAGE.
+
+    That is a handler, and the call that says when it runs.
+    """
     from celery_leased_beat.cli import adding
 
     adding.add_job(context.obj.app, package, name, specs, dry_run=dry_run)
@@ -41,7 +45,10 @@ def job(context: click.Context, /, package: str, name: str, dry_run: bool, **spe
 
 @_writes("package", "name", timed=True)
 def event(context: click.Context, /, package: str, name: str, dry_run: bool, **specs: str | None) -> None:
-    """Add the event NAME: its class and, with a spec, the call that says when it is dispatched."""
+    """Add the event NAME to PACKAGE.
+
+    That is its class and, with a spec, the call that says when it is dispatched.
+    """
     from celery_leased_beat.cli import adding
 
     adding.add_event(context.obj.app, package, name, specs, dry_run=dry_run)
@@ -49,7 +56,10 @@ def event(context: click.Context, /, package: str, name: str, dry_run: bool, **s
 
 @_writes("package", "event", "name")
 def listener(context: click.Context, package: str, event: str, name: str, dry_run: bool) -> None:
-    """Add the listener NAME of EVENT, an event of the package, or of another one as OTHER.EVENT."""
+    """Add the listener NAME to PACKAGE.
+
+    EVENT is an event of that package, or of another one as OTHER.EVENT.
+    """
     from celery_leased_beat.cli import adding
 
     adding.add_listener(context.obj.app, package, event, name, dry_run=dry_run)

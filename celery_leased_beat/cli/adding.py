@@ -77,10 +77,9 @@ def _carry_out(project: Project, plan: Plan, when: When | None, *, dry_run: bool
 
 
 def _how_to_be_found(project: Project, plan: Plan) -> str:
-    package, _, related = plan.module.rpartition(".")
+    package = plan.module.rpartition(".")[0]
     if plan.listener:
-        name = "" if related == "tasks" else f', related_name="{related}"'
-        return f'let workers import {plan.module}, beside the app: app.autodiscover_tasks(["{package}"]{name})'
+        return f'let workers import {plan.module}, where the app is made: Celery(..., include=["{plan.module}"])'
     if project.has_schedule:
         return f'let the schedule find {plan.module}, where it is made: schedule.autodiscover(["{package}"])'
     return f'make a schedule, beside the app: schedule = Schedule(app).autodiscover(["{package}"])'

@@ -14,7 +14,7 @@ from celery.utils.imports import cwd_in_path
 
 from celery_leased_beat.binding import Schedule, registry, schedule_for, settings_for
 from celery_leased_beat.binding.served import served
-from celery_leased_beat.cli.access import Trouble
+from celery_leased_beat.cli.access import Trouble, import_modules
 from celery_leased_beat.generate import Import, Package, Plan
 
 _STANDARD_LIBRARY = sysconfig.get_path("stdlib")
@@ -33,10 +33,7 @@ class Project:
     def load(self) -> None:
         """Import what the app includes, once more where it was done already: what is new is found then."""
         importlib.invalidate_caches()
-        try:
-            self._app.loader.import_default_modules()
-        except Exception as error:
-            raise Trouble(f"the modules of the app cannot be imported: {type(error).__name__}: {error}") from error
+        import_modules(self._app)
 
     @property
     def has_schedule(self) -> bool:

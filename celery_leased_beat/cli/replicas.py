@@ -15,10 +15,10 @@ from celery_leased_beat.store import Holder, Member
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.pass_context
 def replicas(context: click.Context, as_json: bool) -> None:
-    """Tell which replicas compete for the lease, who has it, and whether their schedules are the same.
+    """Tell who holds the lease, and who stands by.
 
-    Ends with status 1 where nobody holds the lease or the replicas' schedules differ, and with 2 where that could not
-    be told.
+    Tells which replicas compete for it, and whether their schedules are the same. Ends with status 1 where nobody holds
+    the lease or the replicas' schedules differ, and with 2 where that could not be told.
     """
     with open_access(context.obj.app) as access:
         members = access.roll.members()

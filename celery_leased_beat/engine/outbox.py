@@ -175,7 +175,12 @@ class Outbox:
         if self._probe_at is not None:
             self._probe_at = None
             logger.warning("the broker is reached again")
-        late = now - intent.fire.instant
+        fire = intent.fire
+        logger.info(
+            "enqueued %s (%s): its instant %s, fire %s",
+            fire.entry, intent.task, fire.instant, fire.id, extra={"fire_id": fire.id},
+        )  # fmt: skip
+        late = now - fire.instant
         if late > LATE:
             logger.info(
                 "%s fired %.1f s late (its instant: %s)",

@@ -84,7 +84,10 @@ class Replica:
         """Say what is wrong with what is served, and begin to compete, or with an empty schedule to stand by."""
         self._served.report()
         if self._served.empty:
-            logger.warning("the schedule is empty: this replica never takes the lease")
+            logger.warning(
+                "the schedule is empty: this replica never takes the lease; make a Schedule(app), and import the "
+                "modules that write its entries, or let it autodiscover them"
+            )
         self.election.start()
 
     def turn(self, longest: float) -> None:

@@ -30,7 +30,8 @@ class Runner:
     """Serves one app's schedule, and its ``beat_schedule``, as one of N replicas.
 
     Building one opens nothing. ``run()`` serves until ``stop()`` is called from another thread or a signal handler.
-    Raises ``SettingsError`` for a setting that cannot be used, ``DuplicateNameError`` for a name that is taken twice.
+    Raises ``SettingsError`` for a setting that cannot be used, ``ScheduleError`` for a job without a handler, and its
+    ``DuplicateNameError`` for a name that is taken twice.
     """
 
     def __init__(self, app: AnyApp, schedule: ScheduleBuilder | None = None) -> None:
@@ -48,7 +49,7 @@ class Runner:
 
     def info(self) -> dict[str, str]:
         """Return what the banner of ``celery beat`` shows of this replica, without touching a server."""
-        settings, broken = self._settings, len(self._served.problems)
+        settings = self._settings
         return {
             "lease": f"{safe_url(settings.backend_url)} {Keys(settings.namespace).lease}",
             "namespace": settings.namespace,
@@ -56,7 +57,7 @@ class Runner:
             "timezone": str(settings.timezone),
             "digest": Outline.of(self._served.entries.values()).digest,
             **({"version": settings.version} if settings.version else {}),
-            "entries": f"{len(self._served.entries)}" + (f", {broken} more cannot be served" if broken else ""),
+            "entries": self._served.count(),
         }
 
     @property

@@ -4,6 +4,7 @@ Each method checks what it is given and raises a ``ScheduleError`` or an ``Event
 schedule, so that calls chain.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from datetime import timedelta, tzinfo
 from inspect import isroutine
@@ -33,6 +34,7 @@ class ScheduleBuilder:
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
         self._included: set[str] = set()
+        self._pending: dict[object, str] = {}
 
     @property
     def entries(self) -> Mapping[str, Entry]:
@@ -70,7 +72,10 @@ class ScheduleBuilder:
     def job(self, name: str, spec: Spec, **options: Unpack[JobOptions]) -> Callable[[Handler], Handler]: ...
 
     def job(self, name: str, spec: Spec, handler: Any = _LATER, **options: Unpack[JobOptions]) -> Any:
-        """Run ``handler`` whenever ``spec`` says; without a handler, a decorator that returns the handler."""
+        """Run ``handler`` whenever ``spec`` says; without a handler, a decorator that returns the handler.
+
+        Until that one is applied the job is pending: ``check_complete`` refuses it.
+        """
         if not is_name(name):
             raise ScheduleError(f"{name!r}: the name of a job is letters, digits, '_', '.' and '-'")
         read_options(JOB, options)
@@ -81,9 +86,20 @@ class ScheduleBuilder:
 
         def decorate(handler: Handler) -> Handler:
             self._add_job(name, when, handler, options)
+            self._pending.pop(decorate, None)
             return handler
 
+        written = sys._getframe(1)
+        self._pending[decorate] = f"the job {name!r} of {written.f_code.co_filename}, line {written.f_lineno},"
         return decorate
+
+    def check_complete(self) -> None:
+        """Raise ``ScheduleError`` where a job was left without its handler; called when the schedule is read."""
+        for job in self._pending.values():
+            raise ScheduleError(
+                f"{job} has no handler: give it as the third argument, or write the call as a decorator"
+                " above the function that is the handler"
+            )
 
     def include(self, module: ModuleType | str, deps: Any = None) -> Self:
         """Let a module add its own: call its ``register(schedule)`` or ``register(schedule, deps)``, once.

@@ -11,6 +11,7 @@ _ONE_HOST = ("redis", "rediss", "valkey", "valkeys", "unix", "redis+socket", "va
 _SEVERAL_HOSTS = ("sentinel", "redis+cluster", "rediss+cluster", "valkey+cluster", "valkeys+cluster")
 #: The schemes of the servers that can hold a lease.
 SCHEMES = _ONE_HOST + _SEVERAL_HOSTS
+_EXAMPLES = "such as redis://localhost:6379/0, rediss:// for TLS, or one of docs/settings.md"
 
 
 class Server(NamedTuple):
@@ -31,7 +32,7 @@ def lease_server(found: Found | None, servers: tuple[Server, ...]) -> tuple[str,
             return _checked(Found(server.url, server.setting)), server.options or {}
     raise SettingsError(
         "leased_beat_backend is not set, and neither the broker nor the result backend is a Redis or Valkey: set it"
-        f" (or VALKEY_URL) to the URL of one, {_schemes()}"
+        f" (or VALKEY_URL) to the URL of one, {_EXAMPLES}"
     )
 
 
@@ -47,11 +48,8 @@ def transport_options(found: Found | None, default: Mapping[str, Any]) -> Mappin
 def _checked(found: Found) -> str:
     url = found.value
     if not isinstance(url, str) or scheme_of(url) not in SCHEMES:
-        raise found.error(f"a URL is wanted, {_schemes()}", safe_url(str(url)))
+        raise found.error(f"a URL of a Redis or Valkey is wanted, {_EXAMPLES}", safe_url(str(url)))
     if ";" in url and scheme_of(url) in _ONE_HOST:
-        raise found.error("a lease lives on one server: set leased_beat_backend to the URL of one", safe_url(url))
+        why = f"a lease lives on one server: set leased_beat_backend to the URL of one, {_EXAMPLES}"
+        raise found.error(why, safe_url(url))
     return url
-
-
-def _schemes() -> str:
-    return "one of " + ", ".join(f"{scheme}://" for scheme in SCHEMES)

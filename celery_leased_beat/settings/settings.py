@@ -1,13 +1,13 @@
 """The settings of one app, and from what each is read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
 from typing import Any, Self
 
 from celery_leased_beat.settings import checks, lifetimes
 from celery_leased_beat.settings.server import Server, lease_server, transport_options
-from celery_leased_beat.settings.sources import Found, Sources
+from celery_leased_beat.settings.sources import Found, Sources, check_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,15 @@ class Settings:
         result_backend: str | None = None,
         result_backend_options: Mapping[str, Any] | None = None,
         visibility_timeout: timedelta = timedelta(0),
+        names: Iterable[str] = (),
     ) -> Self:
         """Read all settings. ``get`` returns a configured value, or None where there is none.
 
         The rest is where the defaults come from: the app's name, zone, broker and result backend, and how long the
-        broker waits before it delivers a message again. Raises ``SettingsError``.
+        broker waits before it delivers a message again. ``names`` are all that is configured, where a misspelled
+        setting would be. Raises ``SettingsError``.
         """
+        check_names(names)
         find = Sources(get, environ).find
         broker = Server("broker_url", broker_url, broker_options)
         results = Server("result_backend", result_backend, result_backend_options)

@@ -43,6 +43,7 @@ def settings_for(app: Celery, *, offline: bool = False) -> Settings:
             _options(app, "result_backend_transport_options"), conf.get("redis_backend_use_ssl")
         ),
         visibility_timeout=visibility_timeout(app),
+        names=_names(conf),
     )
 
 
@@ -65,6 +66,12 @@ def named_zone(zone: tzinfo) -> tzinfo:
     if isinstance(zone, LocalTimezone):  # it knows of one change a year, and not of a name
         zone = zone_of_host() or zone
     return to_named_zone(zone)
+
+
+def _names(conf: Any) -> list[str]:
+    """Return the names of all that is configured, without the ``namespace`` under which Celery was told to look."""
+    prefix = getattr(conf, "prefix", None) or ""
+    return [name.removeprefix(prefix) for name in conf if isinstance(name, str)]
 
 
 def _zone(app: Celery) -> tzinfo:

@@ -210,7 +210,7 @@ def test_an_app_without_a_schedule_and_without_tasks_is_told_how_to(project: Pro
         'next: make a schedule, beside the app: schedule = Schedule(app).autodiscover(["shop"])'
     )
     assert project.done("listener", project.shop, "digest_due", "send")[-1] == (
-        'next: let workers import shop.tasks, beside the app: app.autodiscover_tasks(["shop"])'
+        'next: let workers import shop.tasks, where the app is made: Celery(..., include=["shop.tasks"])'
     )
 
 

@@ -1,6 +1,7 @@
 """The engine on a real ledger: what is claimed, published and committed, and what an error leaves behind."""
 
 import itertools
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -157,6 +158,17 @@ def test_each_instant_of_the_grid_is_enqueued_once_in_order_under_its_id(bench, 
         fire_id(bench.namespace, "tick", instant) for instant in instants
     ]
     assert client.hlen(bench.keys.intents) == 0
+
+
+def test_each_fire_that_is_enqueued_is_a_line_of_the_log(bench, caplog):
+    caplog.set_level(logging.INFO, "celery_leased_beat.engine.outbox")
+    bench.tenure.begin()
+    bench.turn_until(bench.engine(entry(catch_up="all")), 3)
+    lines = [record.getMessage() for record in caplog.records if record.getMessage().startswith("enqueued ")]
+    assert lines == [
+        f"enqueued tick (job:tick): its instant {intent.fire.instant}, fire {intent.fire.id}"
+        for intent in bench.broker.received
+    ]
 
 
 def test_the_next_term_goes_on_where_the_last_one_ended(bench):

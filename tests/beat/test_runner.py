@@ -55,6 +55,7 @@ def test_an_empty_schedule_never_takes_the_lease(server_url, namespace, client, 
     Schedule(app)
     with Runner(app):
         wait_until(lambda: "the schedule is empty" in caplog.text, "it says so")
+        assert "make a Schedule(app), and import the modules" in caplog.text
         wait_until(lambda: client.exists(f"clb:{{{namespace}}}:replicas"), "the others know of it")
         holds_for(lambda: not client.exists(f"clb:{{{namespace}}}:lease"), "a free lease", 1.0)
     assert not client.exists(f"clb:{{{namespace}}}:replicas")

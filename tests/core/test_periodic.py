@@ -305,6 +305,14 @@ class TestServed:
         assert set(scheduler.schedule) == {"plain"}
         assert "entries -> 1, 1 more cannot be served" in scheduler.info
 
+    def test_the_banner_counts_what_the_user_wrote_and_names_the_clean_up_apart(self) -> None:
+        app = an_app()
+        app.conf.result_expires = 60
+        assert f"entries -> 0, and {CLEANUP}" in Scheduler(app, lazy=True).info
+        Schedule(app).job("ours", "@daily", print_nothing)
+        app.conf.beat_schedule = {"broken": None}
+        assert f"entries -> 1, and {CLEANUP}, 1 more cannot be served" in Scheduler(app, lazy=True).info
+
     def test_the_scheduler_does_not_start_with_a_name_that_both_have(self) -> None:
         app = an_app({"same": {"task": "a.task", "schedule": 60}})
         Schedule(app).job("same", "0 3 * * *", print_nothing)

@@ -1,5 +1,6 @@
 """The fluent schedule: what becomes of each line, and which mistakes are errors where they were written."""
 
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
@@ -204,6 +205,17 @@ def test_a_job_as_a_decorator_returns_the_handler(schedule: ScheduleBuilder) -> 
     assert decorated is report
     assert only(schedule).target == JobTarget("shop.report", report, only(schedule).target.task_options)  # type: ignore[union-attr]
     assert only(schedule).options == {"queue": "reports"}
+
+
+def test_a_job_that_is_left_without_its_handler_is_refused_when_the_schedule_is_read(schedule: ScheduleBuilder) -> None:
+    schedule.check_complete()
+    decorate = schedule.job("shop.nothing", "@daily")
+    line = sys._getframe().f_lineno - 1
+    with pytest.raises(ScheduleError, match=r"'shop\.nothing' of .*, line \d+, has no handler") as refused:
+        schedule.check_complete()
+    assert f"{__file__}, line {line}," in str(refused.value)
+    decorate(report)
+    schedule.check_complete()
 
 
 class Reports:

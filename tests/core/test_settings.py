@@ -1,5 +1,6 @@
 """Settings: where they are looked for, what they default to, and what is refused."""
 
+import re
 from datetime import UTC, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from celery_leased_beat.errors import SettingsError
 from celery_leased_beat.runner import Runner
 from celery_leased_beat.scheduler import Scheduler
 from celery_leased_beat.settings import SCHEMES, Settings, safe_url
+from celery_leased_beat.settings.sources import NAMES
 
 BROKER = "redis://:secret@broker:6379/0"
 
@@ -42,6 +44,48 @@ def test_an_app_with_a_redis_broker_needs_no_setting() -> None:
 @pytest.mark.parametrize("name", ["leased_beat_namespace", "LEASED_BEAT_NAMESPACE", "CELERY_LEASED_BEAT_NAMESPACE"])
 def test_a_setting_is_found_under_each_of_its_names(name: str) -> None:
     assert read(**{name: "blog"}).namespace == "blog"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("leased_beat_lease_tll", "leased_beat_lease_tll is no setting; did you mean leased_beat_lease_ttl?"),
+        ("LEASED_BEAT_TIMEZON", "LEASED_BEAT_TIMEZON is no setting; did you mean leased_beat_timezone?"),
+        ("CELERY_LEASED_BEAT_NAME", "CELERY_LEASED_BEAT_NAME is no setting; did you mean leased_beat_namespace?"),
+        ("leased_beat_q", "leased_beat_q is no setting; there are leased_beat_backend, leased_beat_namespace, "),
+    ],
+)
+def test_a_misspelled_setting_is_refused(name: str, told: str) -> None:
+    app = Celery("shop", broker=BROKER, set_as_current=False)
+    app.conf[name] = "1m"
+    with pytest.raises(SettingsError) as refused:
+        settings_for(app)
+    assert str(refused.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "written"),
+    [
+        ("CELERY", "CELERY_LEASED_BEAT_LEASE_{}"), ("SHOP", "SHOP_LEASED_BEAT_LEASE_{}"),
+        ("shop", "shop_leased_beat_lease_{}"), (None, "leased_beat_lease_{}"),
+    ],
+)  # fmt: skip
+def test_a_misspelled_setting_is_refused_in_a_file_whatever_its_namespace(namespace: str | None, written: str) -> None:
+    def configured(last: str) -> Celery:
+        name = written.format(last.upper() if written.isupper() else last)
+        others = {"celery_leased_beat": "a module", "Leased": 1}
+        app = Celery("shop", broker=BROKER, set_as_current=False)
+        app.config_from_object(SimpleNamespace(**others, **{name: 9}), namespace=namespace)
+        return app
+
+    assert settings_for(configured("ttl")).lease_ttl == timedelta(seconds=9)
+    with pytest.raises(SettingsError, match="did you mean leased_beat_lease_ttl"):
+        settings_for(configured("tll"))
+
+
+def test_all_settings_are_in_the_docs_and_no_others() -> None:
+    docs = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    assert set(re.findall(r"^\| `leased_beat_(\w+)`", docs, re.MULTILINE)) == set(NAMES)
 
 
 def test_the_environment_is_asked_last() -> None:
@@ -121,6 +165,7 @@ def test_without_any_lease_server_one_line_names_the_setting(broker: str | None)
     with pytest.raises(SettingsError, match="leased_beat_backend") as refused:
         Settings.read({}.get, {}, app_name="shop", timezone=UTC, broker_url=broker)
     assert "\n" not in str(refused.value)
+    assert "such as redis://localhost:6379/0" in str(refused.value)
     assert "secret" not in str(refused.value)
 
 

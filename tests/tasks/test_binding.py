@@ -11,7 +11,7 @@ import pytest
 from celery import Celery, signals
 
 import celery_leased_beat
-from celery_leased_beat import Events, LeasedTask, Schedule
+from celery_leased_beat import Events, LeasedTask, Runner, Schedule, Scheduler
 from celery_leased_beat.binding import schedule_for
 from celery_leased_beat.errors import (
     DuplicateNameError,
@@ -22,6 +22,8 @@ from celery_leased_beat.errors import (
     SettingsError,
 )
 from celery_leased_beat.schedule import ScheduleBuilder
+from celery_leased_beat.testing import Rehearsal
+from celery_leased_beat.worker import RunnerStep
 from tests.tasks.stage import DigestDue
 
 TRIGGER, DISPATCH, MAIL = "schedule:shop.digest_due", "event:shop.digest_due", "listener:shop.digest_due:mail"
@@ -298,3 +300,16 @@ def test_each_public_name_is_there() -> None:
     assert issubclass(SettingsError, LeasedBeatError)
     with pytest.raises(AttributeError):
         _ = celery_leased_beat.nothing
+
+
+def test_a_job_without_a_handler_ends_the_start_of_each_who_reads_the_schedule() -> None:
+    app = new_app()
+    Schedule(app).job("shop.nothing", "@daily")
+    with pytest.raises(ScheduleError, match="has no handler"):
+        Runner(app)
+    with pytest.raises(SystemExit, match=r"celery_leased_beat: the job 'shop.nothing' of .* has no handler"):
+        Scheduler(app, lazy=True)
+    with pytest.raises(SystemExit, match=r"celery_leased_beat: the job 'shop.nothing' of .* has no handler"):
+        RunnerStep(SimpleNamespace(app=app)).start(SimpleNamespace(app=app))
+    with pytest.raises(ScheduleError, match="has no handler"):
+        Rehearsal(app).entries  # noqa: B018
