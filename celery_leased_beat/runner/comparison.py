@@ -28,16 +28,16 @@ class Comparison:
             what = (other.digest, other.version)
             if other.digest != seen.own.digest and what not in self._told:
                 self._told.add(what)
-                self._tell(seen.own, other, holder)
+                self._tell(seen.own, other)
 
-    def _tell(self, own: Member, other: Member, holder: Member) -> None:
+    def _tell(self, own: Member, other: Member) -> None:
+        # Who holds the lease may change with this very line, so it does not say.
         logger.warning(
-            "the schedule differs from that of %s: %s (here %s; there %s); the holder's is served, which is %s",
+            "the schedule differs from that of %s: %s (here %s; there %s); only the holder's is served",
             other.replica,
             self._difference(other),
             _described(own),
             _described(other),
-            "this one" if holder is own else "that one",
         )
 
     def _difference(self, other: Member) -> str:

@@ -76,8 +76,6 @@ def test_without_versions_the_holder_stays_and_both_say_that_they_differ(stage: 
     assert len({member.digest for member in members(stage).values()}) == 2
     stage.stays(lambda: stage.holds(old) and not fired(stage, "new"), "the old one fires", 3.0)
     assert [logged(beat, DIFFERS) for beat in (old, new)] == [1, 1]
-    assert "which is this one" in old.logs()
-    assert "which is that one" in new.logs()
 
     old.kill("SIGTERM")
     stage.holder(other_than=old, seconds=TTL / 3)
