@@ -86,6 +86,7 @@ def test_green_pools_hand_the_lease_on_as_others_do(stage: Stage, pool: str) -> 
         stage.handled_each(2)
         holder.kill(signal)
         stage.holder(other_than=holder)
+        assert holder.wait_ended(WORKER_END) == (0 if signal == "SIGTERM" else -9)
     stage.handled_each(2)
     assert_clean(stage)
 
