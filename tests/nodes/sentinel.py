@@ -14,7 +14,11 @@ PRIMARY = "main"
 
 
 class Sentinel:
-    """Watches one primary, and promotes its replica within about a second once it is gone."""
+    """Watches one primary, and promotes its replica within about two seconds once it is gone.
+
+    It promotes none that was out of step for over ten times what makes it call the primary down, so that is a second: a
+    test that lets a replica fall behind has ten.
+    """
 
     def __init__(self, primary_port: int, *options: str) -> None:
         self.port = free_port()
@@ -26,7 +30,7 @@ class Sentinel:
 bind {HOST}
 dir {self._folder.name}
 sentinel monitor {PRIMARY} {HOST} {primary_port} 1
-sentinel down-after-milliseconds {PRIMARY} 500
+sentinel down-after-milliseconds {PRIMARY} 1000
 sentinel failover-timeout {PRIMARY} 2000
 """
         )
