@@ -74,10 +74,9 @@ class Presence:
     def admits(self, *, dead: int = 0, rescues: bool = False) -> bool:
         """See :class:`Admission`. Raises ``StoreError``."""
         self.attend()
-        living = [other for other in self.seen.others if not dead or other.term != dead]
-        newer = self._precedence.newer(living)
         if rescues and self._own.entries:
             return True
+        newer = self._precedence.newer(other for other in self.seen.others if not dead or other.term != dead)
         if not self._precedence.decide(newer, boottime()):
             self._note_standing_back(newer)
             return False

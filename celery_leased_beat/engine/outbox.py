@@ -184,10 +184,10 @@ class Outbox:
         if late > LATE:
             logger.info(
                 "%s fired %.1f s late (its instant: %s)",
-                intent.fire.entry,
+                fire.entry,
                 late.total_seconds(),
-                intent.fire.instant.isoformat(),
-                extra={"fire_id": intent.fire.id},
+                fire.instant.isoformat(),
+                extra={"fire_id": fire.id},
             )
 
     def _note_outage(self, error: BrokerError, now: datetime) -> None:

@@ -21,7 +21,7 @@ class Comparison:
 
     def look(self, seen: Seen) -> None:
         """Tell of each schedule that differs and was not told of: a standby of the holder's, the holder of any."""
-        holder = max(seen.own, *seen.others, key=lambda member: member.term) if seen.others else seen.own
+        holder = max((seen.own, *seen.others), key=lambda member: member.term)
         if not holder.term:
             return
         for other in seen.others if holder is seen.own else (holder,):

@@ -65,9 +65,7 @@ def test_after_a_failover_that_loses_writes_the_last_holder_goes_on_with_what_it
     old = holder(stand, watched.primary)
 
     assert WAITS not in stand.logs()
-    stop_replication(watched.primary)
-    cut_off = datetime.now(UTC)
-    stand.stays(BEHIND)
+    cut_off = fall_behind(stand, watched.primary)
     died = datetime.now(UTC)
     watched.primary.kill()
     wait_until(lambda: stands_down(old), "the old holder stands down", seconds=5)
@@ -95,9 +93,7 @@ def test_a_last_holder_that_is_gone_too_is_followed_and_what_was_lost_is_decided
     old = holder(stand, watched.primary)
     stand.beats.remove(old)
 
-    stop_replication(watched.primary)
-    cut_off = datetime.now(UTC)
-    stand.stays(BEHIND)
+    cut_off = fall_behind(stand, watched.primary)
     old.kill("SIGKILL")
     watched.primary.kill()
     watched.promoted()
@@ -138,11 +134,14 @@ def period(moment: datetime) -> tuple[datetime, datetime]:
     return moment - UNDERWAY, moment + UNDERWAY
 
 
-def stop_replication(primary: Server) -> None:
-    """Let no replica get anything more from ``primary``, which goes on."""
+def fall_behind(stand: Stand, primary: Server) -> datetime:
+    """Let the replica get nothing more from ``primary``, which goes on for a while; return since when."""
     with redis.Redis(port=primary.port) as client:
         client.execute_command("ACL SETUSER default -psync -sync")
         client.execute_command("CLIENT KILL TYPE replica")
+    cut_off = datetime.now(UTC)
+    stand.stays(BEHIND)
+    return cut_off
 
 
 def stands_down(beat: BeatNode) -> bool:

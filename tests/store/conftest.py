@@ -1,19 +1,20 @@
 """Leases, ledgers and a faulty path to the real server."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
 import pytest
 import redis
 
 from celery_leased_beat.engine import Term
-from celery_leased_beat.store import Connection, Keys, Lease, Ledger, ServerClock, connect, dedicated
+from celery_leased_beat.store import Connection, Keys, Lease, Ledger, Record, ServerClock, connect, dedicated
 from examples.valkey import Server
 from tests.nodes.proxy import Proxy
 
 TTL = timedelta(seconds=15)
 REPLICA = "host one:4711:0.1.0"
+EVER = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
 
 Dump = Mapping[bytes, tuple[bytes | None, int]]
 
@@ -82,6 +83,10 @@ def take(lease: Lease, token: str) -> Term:
     held = lease.acquire(token, REPLICA)
     assert held is not None
     return Term(held.term, token)
+
+
+def records(ledger: Ledger, entry: str | None = None) -> list[Record]:
+    return list(ledger.history(*EVER, entry))
 
 
 def load_scripts(client: redis.Redis) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 import redis
@@ -11,9 +11,9 @@ from celery_leased_beat.engine import Claim, EntryKey, Intent, Position, Term, V
 from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.fires import Fire, fire_id, from_milliseconds
 from celery_leased_beat.plan import Decision, Outcome
-from celery_leased_beat.store import Keys, Lease, Ledger, Record, ServerClock, connect
+from celery_leased_beat.store import Keys, Lease, Ledger, ServerClock, connect
 from tests.nodes.proxy import Proxy
-from tests.store.conftest import REPLICA, server_milliseconds, take
+from tests.store.conftest import REPLICA, records, server_milliseconds, take
 
 SYNC = EntryKey("sync", "every 1000")
 OTHER = EntryKey("other", "every 1000")
@@ -38,10 +38,6 @@ def fired(key: EntryKey, instant: datetime, term: int = 0) -> Claim:
 
 def coalesced(key: EntryKey, first: datetime, last: datetime, count: int) -> Claim:
     return Claim(key, Decision(Outcome.COALESCED, first, last, count, "an older instant"))
-
-
-def records(ledger: Ledger, entry: str | None = None) -> list[Record]:
-    return list(ledger.history(datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC), entry))
 
 
 def watermark(ledger: Ledger, term: Term, key: EntryKey = SYNC) -> datetime:

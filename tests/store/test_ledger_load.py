@@ -1,7 +1,7 @@
 """A new term reads where each entry stands, and enrols what is new."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 import redis
@@ -10,7 +10,7 @@ from celery_leased_beat.engine import EntryKey, Position, Term
 from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
 from celery_leased_beat.store import Keys, Lease, Ledger, Record
-from tests.store.conftest import REPLICA, server_milliseconds, take
+from tests.store.conftest import REPLICA, records, server_milliseconds, take
 
 NIGHTLY = EntryKey("nightly: report", "cron 0 3 * * * UTC")
 LATER = EntryKey("nightly: report", "cron 0 4 * * * UTC")
@@ -35,8 +35,8 @@ def put(client: redis.Redis, keys: Keys, key: EntryKey, watermark: datetime, anc
     client.hset(keys.current, key.name, key.timing)
 
 
-def records(ledger: Ledger) -> list[Record]:
-    return list(ledger.history(datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)))
+def facts(record: Record) -> tuple[object, ...]:
+    return record.entry, record.outcome, record.first, record.last, record.count, record.term, record.holder
 
 
 # Enrolment
@@ -101,15 +101,7 @@ def test_what_the_server_has_lost_is_on_record_as_recalled(
     for _ in range(2):
         ledger.load(term, [SYNC], {SYNC: seen}, resume=False)
     (record,) = records(ledger)
-    assert (record.entry, record.outcome, record.first, record.last, record.count, record.term, record.holder) == (
-        SYNC.name,
-        "recalled",
-        known,
-        seen.watermark,
-        0,
-        term.number,
-        REPLICA,
-    )
+    assert facts(record) == (SYNC.name, "recalled", known, seen.watermark, 0, term.number, REPLICA)
 
 
 def test_where_the_state_alone_was_lost_all_since_the_entry_was_enrolled_is_recalled(
@@ -165,15 +157,7 @@ def test_a_retimed_entry_begins_now_and_what_it_drops_is_recorded(
     found = loaded.positions[LATER]
     assert before <= found.watermark == found.anchor <= now()
     (record,) = records(ledger)
-    assert (record.entry, record.outcome, record.first, record.last, record.count, record.term, record.holder) == (
-        NIGHTLY.name,
-        "retimed",
-        former,
-        found.watermark,
-        0,
-        term.number,
-        REPLICA,
-    )
+    assert facts(record) == (NIGHTLY.name, "retimed", former, found.watermark, 0, term.number, REPLICA)
     assert NIGHTLY.timing in record.reason
     (note,) = loaded.notes
     assert NIGHTLY.name in note

@@ -8,7 +8,7 @@ lease's changes nothing.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -31,11 +31,10 @@ from celery_leased_beat.store import Keys, Lease, Ledger, Markers, ServerClock, 
 from celery_leased_beat.store.intent import decode
 from examples.valkey import Server
 from tests.nodes.proxy import Proxy
-from tests.store.conftest import load_scripts, server_milliseconds
+from tests.store.conftest import EVER, load_scripts, records, server_milliseconds
 
 TTL = timedelta(seconds=15)
 ENTRY = EntryKey("sync", "every 1000")
-EVER = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
 FAULTS = st.sampled_from(["none", "none", "none", "reply lost", "cut", "refused"])
 
 
@@ -200,7 +199,7 @@ class Store(RuleBasedStateMachine):
     @invariant()
     def each_instant_is_decided_once(self) -> None:
         decided: Counter[datetime] = Counter()
-        for record in Ledger(self.client, self.keys, ServerClock(), replica="").history(*EVER):
+        for record in records(Ledger(self.client, self.keys, ServerClock(), replica="")):
             if record.outcome != "failed":
                 decided.update(record.first + timedelta(seconds=n) for n in range(record.count))
         seconds = (self._watermark() - self.start) // timedelta(seconds=1)
