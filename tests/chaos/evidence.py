@@ -45,7 +45,12 @@ class Life:
     @property
     def dismissed(self) -> bool:
         """Whether we told it to end."""
-        return any(signal in ("SIGKILL", "SIGTERM") for _, signal in self.told)
+        return self.leaves < FOREVER
+
+    @property
+    def leaves(self) -> float:
+        """When we first told it to end."""
+        return min((at for at, signal in self.told if signal in ("SIGKILL", "SIGTERM")), default=FOREVER)
 
     def dead_by(self, pid: int) -> float:
         """The time by which ``pid``, the process itself or one of its pool, was dead of a SIGKILL of ours.
@@ -162,8 +167,8 @@ class Evidence:
 
     def _why_kept(self, era: Era, pid: int, until: float) -> str:
         life = self.life_of(pid, era.ended)
-        if life is None or (life.ended < FOREVER and life.ended <= until):
-            return "its holder had ended"
+        if life is None or ((gone := min(life.leaves, life.ended)) < FOREVER and gone <= until):
+            return "its holder had ended, or was told to"
         for trouble in self.troubles:
             concerns = trouble.name in (life.name, EVERYBODY)
             if concerns and trouble.begun <= until and trouble.ended >= era.ended - BEFORE:

@@ -238,16 +238,21 @@ class TestDecisions:
     def test_a_body_that_nobody_decided_is_strange(self) -> None:
         assert wrong(judge(evidence(notes=[*evidence().notes, *run(40, 40.2, 40.3)]))) == ["strange"]
 
-    @pytest.mark.parametrize(("ended", "verdict"), [(3.5, allowed), (None, wrong)])
+    @pytest.mark.parametrize(("told", "verdict"), [(None, wrong), (3.5, allowed), (3.7, allowed), (6.0, wrong)])
     def test_a_grid_may_begin_anew_where_the_last_holder_went_with_the_data(
-        self, ended: float | None, verdict: Any
+        self, told: float | None, verdict: Any
     ) -> None:
+        """Told to end, it has done nothing more when its successor is elected, though it may end after that."""
         eras = [
             Era(BEGIN + 3.6, snapshot(*map(record, (1, 2, 3))), holder=BEAT),
             Era(BEGIN + 60, snapshot(anchor=20.0)),
         ]
         notes = [note for second in (1, 2, 3) for note in run(second, second + 0.2, second + 0.3, second + 0.4)]
-        given = evidence(eras=eras, notes=notes, lives=[TestMissing.beat(ended)], until=BEGIN + 20, keys={})
+        elected = [Elected(BEGIN, 1, BEAT), Elected(BEGIN + 4, 2, NEXT_BEAT)]
+        life = Life("beat-1", "replica", BEAT, BEGIN, listens=True)
+        if told is not None:
+            life = replace(life, told=[(BEGIN + told, "SIGTERM")], ended=BEGIN + 7, code=0)
+        given = evidence(eras=eras, notes=notes, lives=[life], elected=elected, until=BEGIN + 20, keys={})
         assert verdict(judge(given)) == ["begun anew after a loss of data"]
 
 
@@ -270,9 +275,10 @@ class TestProcesses:
         verdict = judge(evidence(lives=[first, second], excuses={first.key: "Celery's own code failed"}))
         assert (wrong(verdict), allowed(verdict)) == (["ended by itself"], ["ended by itself"])
 
-    def test_one_that_grows_is_wrong(self) -> None:
-        samples = [(BEGIN + second, 50_000_000 + second * 400_000) for second in range(0, 100, 2)]
-        assert wrong(judge(evidence(memory={(BEAT, BEGIN): samples}))) == ["grows"]
+    @pytest.mark.parametrize(("until", "rulings"), [(100, ["grows"]), (60, [])])
+    def test_one_that_goes_on_growing_is_wrong(self, until: int, rulings: list[str]) -> None:
+        samples = [(BEGIN + second, 50_000_000 + min(second, until) * 400_000) for second in range(0, 102, 2)]
+        assert wrong(judge(evidence(memory={(BEAT, BEGIN): samples}))) == rulings
 
     def test_an_error_in_a_replicas_log_is_wrong(self) -> None:
         assert wrong(judge(evidence(errors=["Traceback (most recent call last):"]))) == ["error in a replica"]

@@ -9,8 +9,8 @@ from tests.chaos.evidence import Evidence, Life
 from tests.chaos.programme import VERSIONS, all_entries, tasks_of
 from tests.chaos.runs import fires_of, judge_runs, runs_of
 
-#: A process is warm after so many seconds, and has to live for so many more to tell of its memory.
-WARM, MEASURED = 20.0, 40.0
+#: A process has to live for so many seconds to tell of its memory; it is warm in the second half of its life.
+MEASURED = 60.0
 #: A warm process may grow by so much; what leaks with each of some ten fires a second passes it within minutes.
 GROWTH = 12 * 1024 * 1024
 #: A replica that is told to end has two seconds for its lease, the rest is Python's own end on a machine that is busy.
@@ -89,9 +89,9 @@ def _growths(evidence: Evidence) -> dict[tuple[int, float], int]:
     """Return by how much each process grew that was measured for long enough, once it was warm."""
     growths = {}
     for process, samples in evidence.memory.items():
-        warm = [rss for at, rss in samples if at - samples[0][0] > WARM]
-        if samples[-1][0] - samples[0][0] > WARM + MEASURED:
-            growths[process] = warm[-1] - warm[0]
+        (begun, _), (ended, last) = samples[0], samples[-1]
+        if ended - begun > MEASURED:
+            growths[process] = last - next(rss for at, rss in samples if at > (begun + ended) / 2)
     return growths
 
 

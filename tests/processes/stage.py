@@ -1,5 +1,6 @@
 """One test's servers and processes, and what a test does with them."""
 
+import json
 import re
 import threading
 import time
@@ -175,8 +176,8 @@ class Stage:
     def finish(self, *, seconds: float = 60.0) -> Comparison:
         """Wait until what is due now was handled, let all replicas go, and compare what workers got with the grid.
 
-        The broker must be empty by then, so that a second message of a fire, if there is one, was met too; and the
-        replicas must end by themselves, without an error.
+        The broker must hold no message of such a fire by then, so that a second one, if there is one, was met too; and
+        the replicas must end by themselves, without an error.
         """
         until = datetime.now(UTC)
         self._settle(until, seconds)
@@ -190,17 +191,24 @@ class Stage:
         return self.compare(until)
 
     def drained(self, seconds: float = 60.0) -> None:
-        """Wait until the broker holds no message, neither waiting nor unacknowledged."""
+        """Wait until the broker holds no message of a fire of which it holds one now, waiting or unacknowledged.
+
+        Replicas may go on firing: a worker of a green pool acknowledges what it has handled when the next message
+        comes, so that its broker is never empty.
+        """
+        awaited = set(self.left())
         try:
-            wait_until(lambda: not self.left(), "an empty broker", seconds)
+            wait_until(lambda: not awaited & set(self.left()), "the messages of these fires are gone", seconds)
         except AssertionError as error:
-            error.add_note("\n".join(self.left()))
+            error.add_note("\n".join(text for root, text in self.left().items() if root in awaited))
             raise
 
-    def left(self) -> list[str]:
-        """The messages that the broker holds, waiting or unacknowledged."""
+    def left(self) -> dict[str, str]:
+        """The messages that the broker holds, waiting or unacknowledged: one for each task id that they began with."""
         with redis.Redis.from_url(self.broker.url, decode_responses=True) as client:
-            return [*client.lrange("celery", 0, -1), *client.hvals("unacked")]
+            waiting = [(json.loads(text), text) for text in client.lrange("celery", 0, -1)]
+            unacknowledged = [(json.loads(text)[0], text) for text in client.hvals("unacked")]
+        return {message["headers"]["root_id"]: text for message, text in waiting + unacknowledged}
 
     def quiet(self, seconds: float = 2.0) -> None:
         """Wait until nothing was handled for that long."""
