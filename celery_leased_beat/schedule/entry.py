@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any
 
+from celery_leased_beat.errors import OptionError
 from celery_leased_beat.plan import Policy
 from celery_leased_beat.timing import Timing
 
@@ -46,7 +47,8 @@ class Entry:
     ``task``, ``args``, ``kwargs`` and ``options`` are the message of each fire, in what the JSON of Celery's messages
     can carry. ``lazy`` gives the arguments of one fire in the place of ``args`` and ``kwargs``. ``timezone`` is the
     zone that was given to the entry, ``timing`` already has it. ``own_grace`` says that the policy's grace was given
-    to the entry, be it None, so that the app's ``beat_cron_starting_deadline`` does not count.
+    to the entry, be it None, so that the app's ``beat_cron_starting_deadline`` does not count. Raises ``OptionError``
+    for a name that neither a fire's id nor the ledger could carry.
     """
 
     name: str
@@ -60,6 +62,12 @@ class Entry:
     timezone: tzinfo | None = None
     own_grace: bool = False
     lazy: Callable[[], Arguments] | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            self.name.encode()
+        except UnicodeEncodeError:
+            raise OptionError(f"the name {self.name!r} is no text that UTF-8 can carry") from None
 
     def arguments(self) -> Arguments:
         """Return the arguments of the message of a fire that is claimed now. Raises what a lazy argument raises."""

@@ -297,6 +297,7 @@ def test_a_signature_is_no_handler(schedule: ScheduleBuilder, app: Celery) -> No
         (lambda s: s.every(MINUTES, report), EventError, r"no event; a handler runs as a job: schedule.job\("),
         (lambda s: s.every(MINUTES, Unsendable(object())), EventError, "payload.what: JSON cannot carry"),
         (lambda s: s.hourly(DigestDue(), name=""), OptionError, "name='': it has to be a text that is not empty"),
+        (lambda s: s.hourly(DigestDue(), name="\udcff"), OptionError, "is no text that UTF-8 can carry"),
         (lambda s: s.job("shop:report", "0 3 * * *", report), ScheduleError, "'shop:report': the name of a job is"),
         (lambda s: s.job(None, "0 3 * * *", report), ScheduleError, "None: the name of a job is"),
         (lambda s: s.job(*JOB, None), ScheduleError, "the handler None cannot be called"),
