@@ -25,11 +25,11 @@ def main() -> None:
 
 
 def _fire(client: Redis, listeners: list[str]) -> tuple[int, int]:
-    """Do what the workers do to the markers and the record of one fire; return the size of one of each."""
+    """Do what workers do to the markers and the record of a fire, no options given; return the size of one of each."""
     keys = Keys(NAMESPACE)
     markers, fanouts = Markers(client, keys, TTL), Fanouts(client, keys, TTL)
     fire = str(uuid4())
-    fanouts.begin(fire, listeners)
+    fanouts.begin(fire, {listener: {} for listener in listeners})
     for task in (fire, *(listener_id(fire, listener) for listener in listeners)):
         run = uuid4().hex
         markers.start(task, str(uuid4()), run, 0)

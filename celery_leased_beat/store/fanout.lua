@@ -2,7 +2,7 @@
 -- To which listeners does this envelope go? The first caller says it, for all later ones.
 --
 -- KEYS     1 fan-out record
--- ARGV     1 the listeners as JSON, 2 the record's life in ms
+-- ARGV     1 the listeners by name as JSON, each with the options of its message, 2 the record's life in ms
 -- Returns  TIME; then the recorded listeners as JSON, and the names of those that were sent to
 -- Keeps    the first list; the record ends by itself
 

@@ -4,29 +4,33 @@ The first attempt fixes the list. A retry sends the rest of that list, whatever 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from redis import Redis
 
 from celery_leased_beat.settings import MARKER_TTL
-from celery_leased_beat.store.channel import Argument, Pooled
+from celery_leased_beat.store.channel import Pooled
 from celery_leased_beat.store.keys import Keys
 from celery_leased_beat.store.script import Scripts
+
+#: To whom an envelope goes, in order: the name of each listener, and the options of the message to it.
+Recipients = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Fanout:
-    """The recorded ``listeners`` of one envelope in order, and those that were ``sent`` to."""
+    """The recorded ``listeners`` of one envelope, and the names of those that were ``sent`` to."""
 
-    listeners: tuple[str, ...]
+    listeners: Recipients
     sent: frozenset[str]
 
     @property
-    def rest(self) -> tuple[str, ...]:
-        """The listeners that are still to be sent to, in order."""
-        return tuple(listener for listener in self.listeners if listener not in self.sent)
+    def rest(self) -> Recipients:
+        """The listeners that are still to be sent to."""
+        return {name: options for name, options in self.listeners.items() if name not in self.sent}
 
 
 class Fanouts:
@@ -37,12 +41,12 @@ class Fanouts:
         self._keys = keys
         self._ttl = ttl // timedelta(milliseconds=1)
 
-    def begin(self, envelope_id: str, listeners: Sequence[str]) -> Fanout:
+    def begin(self, envelope_id: str, listeners: Recipients) -> Fanout:
         """Record ``listeners``, unless an earlier attempt recorded its own, and return what is recorded."""
-        arguments: list[Argument] = [json.dumps(list(listeners)), self._ttl]
-        recorded, sent = self._scripts.run("fanout", [self._keys.fanout(envelope_id)], arguments)
-        return Fanout(tuple(json.loads(recorded)), frozenset(sent))
+        written = json.dumps({name: dict(options) for name, options in listeners.items()})
+        recorded, sent = self._scripts.run("fanout", [self._keys.fanout(envelope_id)], [written, self._ttl])
+        return Fanout(json.loads(recorded), frozenset(sent))
 
     def sent(self, envelope_id: str, listener: str) -> None:
-        """Record that ``listener``'s message is enqueued."""
+        """Record that the message to the listener of that name is enqueued."""
         self._scripts.run("sent", [self._keys.fanout(envelope_id)], [listener, self._ttl])

@@ -2,7 +2,7 @@
 -- This listener's message is enqueued: it is recorded, and never sent again for this envelope.
 --
 -- KEYS     1 fan-out record
--- ARGV     1 listener, 2 the record's life in ms
+-- ARGV     1 the listener's name, 2 the record's life in ms
 -- Returns  TIME
 -- Keeps    the record ends by itself
 

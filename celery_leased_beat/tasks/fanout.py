@@ -5,7 +5,6 @@ message is published and that is recorded. A retry sends the rest of the recorde
 message that was published and not recorded is published again under the same task id: the listener's marker drops it.
 """
 
-import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -74,22 +73,21 @@ def _envelope(request: Context, event: str, payload: dict[str, Any], occurred_at
 
 def _send_all(app: Celery, envelope: Envelope, listeners: Sequence[Listener]) -> None:
     records = records_for(app).fanouts
-    recorded = records.begin(envelope.id, [_to_record(listener) for listener in listeners])
+    recorded = records.begin(envelope.id, {listener.name: listener.message_options for listener in listeners})
     recording = True
-    for record in recorded.rest:
-        name, options = json.loads(record)
+    for name, options in recorded.rest.items():
         _send(app, envelope, name, options)
-        recording = recording and _note_sent(records, envelope.id, record)
+        recording = recording and _note_sent(records, envelope.id, name)
 
 
-def _note_sent(records: Fanouts, envelope: str, record: str) -> bool:
+def _note_sent(records: Fanouts, envelope: str, listener: str) -> bool:
     """Record that a message was published; return whether the server answered.
 
     A server that is gone does not end the fan-out: a trigger that came again would send to all once more, and where the
     server has lost its data no marker would drop the second message.
     """
     try:
-        records.sent(envelope, record)
+        records.sent(envelope, listener)
     except StoreError as error:
         logger.warning("what was sent of the envelope %s could not be recorded: %s", envelope, error)
         return False
@@ -101,11 +99,6 @@ def _send(app: Celery, envelope: Envelope, listener: str, options: Mapping[str, 
         app, listener_task(envelope.name, listener), {"envelope": envelope.to_message()},
         task_id=listener_id(envelope.id, listener), envelope=envelope.id, options=options,
     )  # fmt: skip
-
-
-def _to_record(listener: Listener) -> str:
-    """Return what the record holds of a listener: its name, and the options of a message to it."""
-    return json.dumps([listener.name, dict(listener.message_options)])
 
 
 def _hand_over(app: Celery, envelope: Envelope, listeners: Sequence[Listener]) -> None:

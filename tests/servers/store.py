@@ -109,7 +109,7 @@ class Store:
             "hold": Call(lambda: markers.renew("task", "run"), bool),
             "pause": Call(lambda: markers.pause("task", "run"), bool),
             "done": Call(lambda: markers.done("task", "run"), bool),
-            "fan out": Call(lambda: self.fanouts.begin("id", ["one"]), lambda got: isinstance(got, Fanout)),
+            "fan out": Call(lambda: self.fanouts.begin("id", {"one": {}}), lambda got: isinstance(got, Fanout)),
             "sent": Call(lambda: self.fanouts.sent("id", "one"), lambda got: got is None),
             "read": Call(lambda: self.reader.snapshot([ENTRY], _moment()), lambda got: isinstance(got, Snapshot)),
             "roll": Call(self.roll_reader.members, lambda got: got in ((), (MEMBER,))),
