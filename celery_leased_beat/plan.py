@@ -13,10 +13,12 @@ from typing import Literal, get_args
 
 from celery_leased_beat.errors import OptionError
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
-from celery_leased_beat.timing import Timing, to_utc
-from celery_leased_beat.timing.zones import TICK
+from celery_leased_beat.timing import TICK, Timing, to_utc
 
 CatchUp = Literal["latest", "all", "skip"]
+
+#: The first of some instants, the last, and how many they are.
+Instants = tuple[datetime, datetime, int]
 
 
 class Outcome(StrEnum):
@@ -83,7 +85,7 @@ def _decide(
         yield from _record(timing, after, unserved, Outcome.SKIPPED, "no holder")
         after = max(after, unserved)
     kept, why = (policy.limit, "over the limit") if policy.catch_up == "all" else (1, "older than the latest")
-    replaced = earliest_keeping(timing, after, now, kept)
+    replaced = _earliest_keeping(timing, after, now, kept)
     yield from _record(timing, after, replaced, Outcome.COALESCED, why)
     after = max(after, replaced)
     if policy.grace is not None and now - after > policy.grace:
@@ -95,10 +97,8 @@ def _decide(
 
 def _record(timing: Timing, after: datetime, until: datetime, outcome: Outcome, reason: str) -> Iterator[Decision]:
     """Yield one decision for all instants in (after, until], or none where there are none."""
-    count = timing.count(after, until)
-    first = timing.next_after(after) if count else None
-    if first is not None:
-        yield Decision(outcome, first, earliest_keeping(timing, after, until, 0), count, reason)
+    if found := instants_in(timing, after, until):
+        yield Decision(outcome, *found, reason)
 
 
 def _fires(timing: Timing, after: datetime, until: datetime, most: int) -> Iterator[Decision]:
@@ -110,7 +110,16 @@ def _fires(timing: Timing, after: datetime, until: datetime, most: int) -> Itera
         after = instant
 
 
-def earliest_keeping(timing: Timing, after: datetime, until: datetime, kept: int) -> datetime:
+def instants_in(timing: Timing, after: datetime, until: datetime) -> Instants | None:
+    """Return the instants of ``timing`` in (after, until], None where there are none."""
+    count = timing.count(after, until)
+    first = timing.next_after(after) if count else None
+    if first is None:
+        return None
+    return first, first if count == 1 else _earliest_keeping(timing, after, until, 0), count
+
+
+def _earliest_keeping(timing: Timing, after: datetime, until: datetime, kept: int) -> datetime:
     """Return the earliest time that has at most ``kept`` instants in (it, until], ``after`` where that does.
 
     Another time than ``after`` is itself an instant: the last one that is not kept.

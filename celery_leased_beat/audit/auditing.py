@@ -13,8 +13,7 @@ from celery_leased_beat.audit.notes import RECALLED, RETIMED, changes, standing
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.store import Record, Snapshot
-from celery_leased_beat.timing import described, to_utc
-from celery_leased_beat.timing.zones import TICK
+from celery_leased_beat.timing import TICK, described, to_utc
 
 #: Where an empty history begins: nothing is older than its record.
 _NEVER = datetime.max.replace(tzinfo=UTC)

@@ -8,8 +8,7 @@ from itertools import groupby, pairwise
 from celery_leased_beat.audit.findings import Gap, Span
 from celery_leased_beat.audit.instants import Period, closed
 from celery_leased_beat.engine import Position
-from celery_leased_beat.timing import Timing
-from celery_leased_beat.timing.zones import TICK
+from celery_leased_beat.timing import TICK, Timing
 
 
 @dataclass(frozen=True, slots=True)

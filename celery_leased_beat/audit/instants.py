@@ -3,12 +3,8 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from celery_leased_beat.plan import earliest_keeping
-from celery_leased_beat.timing import Timing
-from celery_leased_beat.timing.zones import TICK
-
-#: The first of some instants, the last, and how many they are.
-Instants = tuple[datetime, datetime, int]
+from celery_leased_beat.plan import Instants, instants_in
+from celery_leased_beat.timing import TICK, Timing
 
 
 class Period(NamedTuple):
@@ -32,11 +28,7 @@ class Period(NamedTuple):
 
     def instants(self, timing: Timing) -> Instants | None:
         """Return the instants of ``timing`` in this period, None where there are none."""
-        count = 0 if self.empty else timing.count(*self)
-        first = timing.next_after(self.after) if count else None
-        if first is None:
-            return None
-        return first, first if count == 1 else earliest_keeping(timing, *self, kept=0), count
+        return instants_in(timing, *self)
 
 
 def closed(first: datetime, last: datetime) -> Period:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from celery_leased_beat.binding.asked import ASKS, SHORTEST_WAIT, Asked
-from celery_leased_beat.timing import Timing
-from celery_leased_beat.timing.zones import TICK
+from celery_leased_beat.timing import TICK, Timing
 
 
 def instants(timing: Timing, since: datetime, until: datetime) -> Iterator[datetime]:

@@ -7,9 +7,10 @@ from celery_leased_beat.timing.every import Every
 from celery_leased_beat.timing.host import to_named_zone, zone_of_host
 from celery_leased_beat.timing.parse import daily_at, every, parse
 from celery_leased_beat.timing.timing import AskAgain, Timing, described
-from celery_leased_beat.timing.zones import to_utc, to_zone
+from celery_leased_beat.timing.zones import TICK, to_utc, to_zone
 
 __all__ = [
+    "TICK",
     "Aligned",
     "AskAgain",
     "Cron",
