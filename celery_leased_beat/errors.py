@@ -51,7 +51,7 @@ class PayloadError(EventError):
 
 
 class BrokerError(LeasedBeatError):
-    """The broker could not be reached; nothing is known of the publish's effect."""
+    """The broker gave no usable answer to a publish; nothing is known of its effect."""
 
 
 class StoreError(LeasedBeatError):

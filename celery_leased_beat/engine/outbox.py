@@ -29,7 +29,7 @@ OUTAGE_PAUSE = timedelta(seconds=1)
 #: So many fires are committed together: as many may be enqueued a second time where the term ends in the middle of a
 #: burst, and a plain task, which has no marker, runs as often.
 COMMIT = 20
-#: A fire that is enqueued later than this after its instant is worth a line in the log.
+#: A fire that is enqueued later than this after its instant is called late in the log.
 LATE = timedelta(seconds=5)
 
 
@@ -175,20 +175,12 @@ class Outbox:
         if self._probe_at is not None:
             self._probe_at = None
             logger.warning("the broker is reached again")
-        fire = intent.fire
+        fire, late = intent.fire, now - intent.fire.instant
         logger.info(
-            "enqueued %s (%s): its instant %s, fire %s",
-            fire.entry, intent.task, fire.instant, fire.id, extra={"fire_id": fire.id},
+            "enqueued %s (%s): its instant %s, fire %s%s",
+            fire.entry, intent.task, fire.instant.isoformat(), fire.id,
+            f", {late.total_seconds():.1f} s late" if late > LATE else "", extra={"fire_id": fire.id},
         )  # fmt: skip
-        late = now - fire.instant
-        if late > LATE:
-            logger.info(
-                "%s fired %.1f s late (its instant: %s)",
-                fire.entry,
-                late.total_seconds(),
-                fire.instant.isoformat(),
-                extra={"fire_id": fire.id},
-            )
 
     def _note_outage(self, error: BrokerError, now: datetime) -> None:
         if self._probe_at is None:

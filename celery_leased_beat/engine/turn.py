@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 #: The wait after a call to the server that failed: short beside an outage, and no load on a server in one.
 PAUSE = timedelta(milliseconds=500)
-#: A clock that went back by more than this, as the ledger's rule for watermarks has it, calls for a fresh load.
+#: A clock that went back by more than this calls for a fresh load, which brings forward what lies further ahead.
 CLOCK_STEP = timedelta(minutes=1)
 
 

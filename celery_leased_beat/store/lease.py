@@ -6,8 +6,8 @@
 
 It is taken where it is free, renewed and released by comparing the token, and replaced by comparing the whole value.
 Only the election's thread uses a :class:`Lease`, over one connection of its own; who only asks has a
-:class:`LeaseReader`. A call that raises ``StoreError`` may
-have had its effect; sent again with the same token it is answered as the first one would have been.
+:class:`LeaseReader`. A call that raises ``StoreError`` may have had its effect; sent again with the same token it is
+answered as the first one would have been.
 """
 
 import logging

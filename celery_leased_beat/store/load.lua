@@ -8,6 +8,8 @@
 -- Keeps    fenced; no instant of a name is decided twice, also where its timing goes to and fro; a watermark goes back
 --          only where it is over a minute ahead of TIME; a history that has a hole says so
 
+-- A watermark so far ahead of the clock is one of a clock that was set back since, not of a claim: engine/turn.py
+-- loads anew by the same measure.
 local AHEAD = 60000
 local LAST = 253402300799000  -- the end of the year 9999: nobody can read what lies behind it
 local RECORDS = 100000  -- of some 130 bytes each: days of a busy schedule, and no memory without a bound

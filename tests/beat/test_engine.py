@@ -166,7 +166,7 @@ def test_each_fire_that_is_enqueued_is_a_line_of_the_log(bench, caplog):
     bench.turn_until(bench.engine(entry(catch_up="all")), 3)
     lines = [record.getMessage() for record in caplog.records if record.getMessage().startswith("enqueued ")]
     assert lines == [
-        f"enqueued tick (job:tick): its instant {intent.fire.instant}, fire {intent.fire.id}"
+        f"enqueued tick (job:tick): its instant {intent.fire.instant.isoformat()}, fire {intent.fire.id}"
         for intent in bench.broker.received
     ]
 
