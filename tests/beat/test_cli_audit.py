@@ -17,7 +17,7 @@ from celery_leased_beat import Schedule, event, every
 from celery_leased_beat.cli import leased_beat
 from celery_leased_beat.engine import Engine
 from celery_leased_beat.fires import from_milliseconds
-from tests.beat.test_engine import TICK, Bench
+from tests.beat.bench import TICK, Bench
 from tests.nodes.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]

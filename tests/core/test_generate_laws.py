@@ -8,32 +8,12 @@ import tokenize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from celery_leased_beat.generate import Import, When
-from celery_leased_beat.generate.events import add_event
-from celery_leased_beat.generate.jobs import add_event_entry, add_inclusion, add_job
-from celery_leased_beat.generate.listeners import add_listener
-from celery_leased_beat.generate.source import Module
+from tests.core.changes import CHANGES, read
 from tests.core.jobs_modules import PARTS, put_together
-
-DAILY = When("cron", "0 3 * * *")
-EVENT = Import("shop.events", "TillClosed")
-EVENTS = Import("proj.celery", "events")
-
-CHANGES = {
-    "job": lambda module: add_job(module, "shop.nightly_sales_report", "nightly_sales_report", DAILY),
-    "entry": lambda module: add_event_entry(module, EVENT, When("daily_at", "06:30")),
-    "inclusion": lambda module: add_inclusion(module, "reports"),
-    "event": lambda module: add_event(module, "shop.order_placed", "OrderPlaced"),
-    "listener": lambda module: add_listener(module, EVENT, EVENTS, "book_turnover"),
-}
 
 modules = st.tuples(*map(st.sampled_from, PARTS)).map(lambda parts: read(put_together(*parts)))
 changes = st.sampled_from(list(CHANGES.values()))
 calls = st.sampled_from([CHANGES["job"], CHANGES["entry"], CHANGES["inclusion"]])
-
-
-def read(text):
-    return Module("shop.jobs", "shop/jobs.py", text, first_party=frozenset({"shop", "proj"}))
 
 
 def comments(text):
