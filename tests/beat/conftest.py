@@ -1,6 +1,6 @@
 """Replicas and parts of one that tests of beat and of the election drive."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from celery_leased_beat.election import Presence
 from celery_leased_beat.store import Keys, Member, Roll, ServerClock, dedicated
 from tests.beat.bench import Bench
-from tests.beat.replicas import TTL, Replica
+from tests.beat.replicas import TTL, Compete, Present, Replica
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def bench(server_url: str, namespace: str) -> Iterator[Bench]:
 
 
 @pytest.fixture
-def compete(server_url: str, namespace: str) -> Iterator[Callable[..., Replica]]:
+def compete(server_url: str, namespace: str) -> Iterator[Compete]:
     replicas: list[Replica] = []
 
     def compete(name: str = "a:1", url: str = server_url, **own: Any) -> Replica:
@@ -37,7 +37,7 @@ def keys(namespace: str) -> Keys:
 
 
 @pytest.fixture
-def present(server_url: str, keys: Keys) -> Iterator[Callable[[str, str], Presence]]:
+def present(server_url: str, keys: Keys) -> Iterator[Present]:
     """Puts a replica of a version on the roll, without an election."""
     opened = []
 

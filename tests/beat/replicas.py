@@ -1,5 +1,6 @@
 """Replicas that compete for one lease, in the test's own process: elections without an engine."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -68,6 +69,12 @@ class Replica:
 
     def stop(self, seconds: float = 2.0) -> bool:
         return self.election.stop(boottime() + seconds)
+
+
+#: Starts a replica of this name; its URL, and what it says of itself, are options.
+Compete = Callable[..., Replica]
+#: Puts a replica of this name and version on the roll.
+Present = Callable[[str, str], Presence]
 
 
 def elect(*replicas: Replica) -> Replica:

@@ -12,14 +12,14 @@ from redis.exceptions import ResponseError
 from celery_leased_beat.election import watch
 from celery_leased_beat.election.contender import LOOK, Contender
 from celery_leased_beat.errors import StoreError
-from celery_leased_beat.store import Lease, ServerClock, boottime, dedicated
+from celery_leased_beat.store import Keys, Lease, ServerClock, boottime, dedicated
 from examples.valkey import Server
-from tests.beat.replicas import SOON, TTL, elect
+from tests.beat.replicas import SOON, TTL, Compete, Present, elect
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import holds_for, wait_until
 
 
-def test_one_of_three_holds_and_the_others_stand_by(compete):
+def test_one_of_three_holds_and_the_others_stand_by(compete: Compete) -> None:
     replicas = [compete(f"host:{number}") for number in range(3)]
     holder = elect(*replicas)
     others = [replica for replica in replicas if replica is not holder]
@@ -28,7 +28,9 @@ def test_one_of_three_holds_and_the_others_stand_by(compete):
     assert holder.changes == [holder.term]
 
 
-def test_a_released_lease_goes_to_a_standby_under_a_higher_term(compete, client, keys):
+def test_a_released_lease_goes_to_a_standby_under_a_higher_term(
+    compete: Compete, client: redis.Redis, keys: Keys
+) -> None:
     first = compete("a:1")
     before = elect(first).term
     second = compete("b:1")
@@ -38,7 +40,9 @@ def test_a_released_lease_goes_to_a_standby_under_a_higher_term(compete, client,
     assert client.get(keys.lease).startswith(second.term.token)
 
 
-def test_a_deleted_lease_is_taken_again_under_a_new_term_and_token(compete, client, keys):
+def test_a_deleted_lease_is_taken_again_under_a_new_term_and_token(
+    compete: Compete, client: redis.Redis, keys: Keys
+) -> None:
     replica = compete()
     before = elect(replica).term
     client.delete(keys.lease)
@@ -48,7 +52,7 @@ def test_a_deleted_lease_is_taken_again_under_a_new_term_and_token(compete, clie
     assert replica.term.resumes
 
 
-def test_a_foreign_token_is_left_alone_and_ends_the_trust(compete, client, keys):
+def test_a_foreign_token_is_left_alone_and_ends_the_trust(compete: Compete, client: redis.Redis, keys: Keys) -> None:
     replica = compete()
     elect(replica)
     client.set(keys.lease, "foreign", px=60_000)
@@ -59,7 +63,7 @@ def test_a_foreign_token_is_left_alone_and_ends_the_trust(compete, client, keys)
     assert client.pttl(keys.lease) > 30_000
 
 
-def test_a_holder_that_another_followed_does_not_resume(compete, client, keys):
+def test_a_holder_that_another_followed_does_not_resume(compete: Compete, client: redis.Redis, keys: Keys) -> None:
     first, second = compete("a:1"), compete("b:1")
     holder = elect(first, second)
     other = second if holder is first else first
@@ -69,7 +73,9 @@ def test_a_holder_that_another_followed_does_not_resume(compete, client, keys):
     assert new.term.resumes == (new is not other)
 
 
-def test_a_connection_that_is_killed_costs_trust_for_a_moment_and_not_the_term(compete, client):
+def test_a_connection_that_is_killed_costs_trust_for_a_moment_and_not_the_term(
+    compete: Compete, client: redis.Redis
+) -> None:
     replica = compete()
     term = elect(replica).term
     # On its own a replica has nobody who could replace it in between.
@@ -78,7 +84,9 @@ def test_a_connection_that_is_killed_costs_trust_for_a_moment_and_not_the_term(c
     assert replica.changes == [term, term]
 
 
-def test_no_trust_outlives_the_ttl_while_the_server_is_silent(compete, server_url, namespace):
+def test_no_trust_outlives_the_ttl_while_the_server_is_silent(
+    compete: Compete, server_url: str, namespace: str
+) -> None:
     with Server() as server:
         replica = compete(url=server.url)
         term = elect(replica).term
@@ -101,7 +109,9 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS.keys())
-def test_whatever_a_call_raises_a_holder_ends_with_its_trust_and_a_standby_stays_one(compete, client, keys, error):
+def test_whatever_a_call_raises_a_holder_ends_with_its_trust_and_a_standby_stays_one(
+    compete: Compete, client: redis.Redis, keys: Keys, error: Exception
+) -> None:
     holder = compete("a:1")
     term = elect(holder).term
     standby = compete("b:1")
@@ -117,7 +127,7 @@ def test_whatever_a_call_raises_a_holder_ends_with_its_trust_and_a_standby_stays
     assert new.token != term.token
 
 
-def test_a_server_out_of_reach_is_told_once(compete, caplog):
+def test_a_server_out_of_reach_is_told_once(compete: Compete, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", logger="celery_leased_beat")
     replica = compete(url="redis://127.0.0.1:1")
     wait_until(lambda: caplog.messages, "it says so", SOON)
@@ -125,15 +135,18 @@ def test_a_server_out_of_reach_is_told_once(compete, caplog):
     assert ["cannot be looked at" in message for message in caplog.messages] == [True]
 
 
-def test_standbys_log_nothing_and_do_not_look_in_step(compete, present, keys, server_url, caplog):
+def test_standbys_log_nothing_and_do_not_look_in_step(
+    compete: Compete, present: Present, keys: Keys, server_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO", logger="celery_leased_beat")
     elect(compete("a:1"))
     caplog.clear()
     waits: list[float] = []
 
     class Hasty(Lease):
-        def wait_for_wake(self, seconds: float) -> None:
+        def wait_for_wake(self, seconds: float) -> bool:
             waits.append(seconds)
+            return False
 
     lease = Hasty(dedicated(server_url, timeout=TTL / 3), keys, TTL, ServerClock())
     contender = Contender(lease, "b:1", present("b:1", ""), trusted_for=TTL)
@@ -144,7 +157,7 @@ def test_standbys_log_nothing_and_do_not_look_in_step(compete, present, keys, se
     assert caplog.messages == []
 
 
-def test_a_holder_without_progress_gives_the_lease_up_and_lets_another_try(compete):
+def test_a_holder_without_progress_gives_the_lease_up_and_lets_another_try(compete: Compete) -> None:
     stuck = compete("a:1")
     elect(stuck)
     stuck.busy = False
@@ -154,7 +167,9 @@ def test_a_holder_without_progress_gives_the_lease_up_and_lets_another_try(compe
     assert not stuck.holds()
 
 
-def test_a_holder_whose_connection_is_gone_is_replaced_before_its_ttl(compete, client, keys, server):
+def test_a_holder_whose_connection_is_gone_is_replaced_before_its_ttl(
+    compete: Compete, client: redis.Redis, keys: Keys, server: Server
+) -> None:
     with Proxy(server.port) as proxy:
         holder = compete("a:1", url=proxy.url)
         term = elect(holder).term
@@ -169,7 +184,9 @@ def test_a_holder_whose_connection_is_gone_is_replaced_before_its_ttl(compete, c
         assert standby.term.number > term.number
 
 
-def test_an_acquire_whose_reply_is_lost_is_recognised_as_won(compete, server, client, keys):
+def test_an_acquire_whose_reply_is_lost_is_recognised_as_won(
+    compete: Compete, server: Server, client: redis.Redis, keys: Keys
+) -> None:
     client.script_flush()  # so that the script is sent by its source, which the proxy knows it by
     with Proxy(server.port) as proxy:
         held = proxy.hold(b"May this replica have the lease?", "reply")
@@ -182,7 +199,9 @@ def test_an_acquire_whose_reply_is_lost_is_recognised_as_won(compete, server, cl
         assert (int(number), before) == (replica.term.number, "-")
 
 
-def test_a_wake_list_of_a_wrong_type_keeps_nobody_from_the_lease(compete, client, keys):
+def test_a_wake_list_of_a_wrong_type_keeps_nobody_from_the_lease(
+    compete: Compete, client: redis.Redis, keys: Keys
+) -> None:
     client.set(keys.wake, "of no use")
     first = compete("a:1")
     elect(first)
@@ -193,7 +212,9 @@ def test_a_wake_list_of_a_wrong_type_keeps_nobody_from_the_lease(compete, client
     elect(first, second)
 
 
-def test_after_a_restart_the_last_holder_goes_first(compete, monkeypatch, client):
+def test_after_a_restart_the_last_holder_goes_first(
+    compete: Compete, monkeypatch: pytest.MonkeyPatch, client: redis.Redis
+) -> None:
     monkeypatch.setattr(watch, "HEAD_START", 600.0)  # so that the other one is not first because the machine is busy
     with Server() as server:
         holder = compete("a:1", url=server.url)
@@ -214,7 +235,7 @@ def test_after_a_restart_the_last_holder_goes_first(compete, monkeypatch, client
         assert not other.term.settling
 
 
-def test_a_lease_that_outlives_a_restart_goes_on_under_the_same_term_in_another_run(compete):
+def test_a_lease_that_outlives_a_restart_goes_on_under_the_same_term_in_another_run(compete: Compete) -> None:
     with Server() as server:
         holder = compete("a:1", url=server.url)
         term = elect(holder).term
@@ -228,7 +249,7 @@ def test_a_lease_that_outlives_a_restart_goes_on_under_the_same_term_in_another_
         assert holder.term.resumes
 
 
-def test_a_stop_waits_no_longer_than_its_deadline_for_a_server_that_is_silent(compete):
+def test_a_stop_waits_no_longer_than_its_deadline_for_a_server_that_is_silent(compete: Compete) -> None:
     with Server() as server:
         replica = compete(url=server.url, ttl=timedelta(seconds=SOON), timeout=timedelta(seconds=SOON))
         elect(replica)
@@ -239,13 +260,15 @@ def test_a_stop_waits_no_longer_than_its_deadline_for_a_server_that_is_silent(co
         assert replica.stop(seconds=SOON)
 
 
-def test_a_stop_may_be_called_again_and_before_the_start(compete, server_url, namespace):
+def test_a_stop_may_be_called_again_and_before_the_start(compete: Compete, server_url: str, namespace: str) -> None:
     replica = compete()
     elect(replica)
     assert [replica.stop() for _ in range(3)] == [True, True, True]
 
 
-def test_losing_and_gaining_is_logged_once_each(compete, client, keys, caplog):
+def test_losing_and_gaining_is_logged_once_each(
+    compete: Compete, client: redis.Redis, keys: Keys, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("INFO", logger="celery_leased_beat")
     replica = compete()
     term = elect(replica).term
@@ -256,12 +279,12 @@ def test_losing_and_gaining_is_logged_once_each(compete, client, keys, caplog):
     assert sum(line.startswith("lost the lease") for line in lines) == 1
 
 
-def test_the_value_of_the_lease_names_the_replica(compete, client, keys):
+def test_the_value_of_the_lease_names_the_replica(compete: Compete, client: redis.Redis, keys: Keys) -> None:
     elect(compete("shop-7:4711"))
     assert client.get(keys.lease).endswith("shop-7:4711")
 
 
-def test_two_replicas_with_the_same_host_and_pid_are_two(compete):
+def test_two_replicas_with_the_same_host_and_pid_are_two(compete: Compete) -> None:
     replicas = [compete("same:1"), compete("same:1")]
     elect(*replicas)
     holds_for(lambda: sum(replica.holds() for replica in replicas) <= 1, "one holder", TTL.total_seconds())

@@ -4,14 +4,18 @@ Its broker is in ``test_engine_broker``, a server that loses data in ``test_engi
 """
 
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import redis
 
+from celery_leased_beat.engine import Claim, Term
 from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.fires import fire_id
 from celery_leased_beat.timing import AskAgain
+from examples.valkey import Server
 from tests.beat.bench import SECOND, TICK, Bench, entry, grid
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
@@ -43,12 +47,12 @@ def answered(answer: Any, asked: datetime) -> Any:
     return asked + answer if isinstance(answer, timedelta) else answer
 
 
-def test_without_trust_a_turn_does_nothing(bench, client):
+def test_without_trust_a_turn_does_nothing(bench: Bench, client: redis.Redis) -> None:
     assert bench.engine(entry()).turn(datetime.now(UTC)) is None
     assert client.keys("*") == []
 
 
-def test_each_instant_of_the_grid_is_enqueued_once_in_order_under_its_id(bench, client):
+def test_each_instant_of_the_grid_is_enqueued_once_in_order_under_its_id(bench: Bench, client: redis.Redis) -> None:
     bench.tenure.begin()
     instants = bench.turn_until(bench.engine(entry(catch_up="all")), 8)
     assert set(grid(instants)) == {TICK}
@@ -58,7 +62,7 @@ def test_each_instant_of_the_grid_is_enqueued_once_in_order_under_its_id(bench, 
     assert client.hlen(bench.keys.intents) == 0
 
 
-def test_each_fire_that_is_enqueued_is_a_line_of_the_log(bench, caplog):
+def test_each_fire_that_is_enqueued_is_a_line_of_the_log(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "celery_leased_beat.engine.outbox")
     bench.tenure.begin()
     bench.turn_until(bench.engine(entry(catch_up="all")), 3)
@@ -69,7 +73,7 @@ def test_each_fire_that_is_enqueued_is_a_line_of_the_log(bench, caplog):
     ]
 
 
-def test_the_next_term_goes_on_where_the_last_one_ended(bench):
+def test_the_next_term_goes_on_where_the_last_one_ended(bench: Bench) -> None:
     bench.tenure.begin()
     bench.turn_until(bench.engine(entry(catch_up="all")), 3)
     bench.tenure.end()
@@ -77,7 +81,9 @@ def test_the_next_term_goes_on_where_the_last_one_ended(bench):
     assert set(grid(bench.turn_until(bench.engine(entry(catch_up="all")), 8))) == {TICK}
 
 
-def test_a_claimed_fire_whose_holder_died_is_enqueued_by_the_successor_under_its_id(bench, client):
+def test_a_claimed_fire_whose_holder_died_is_enqueued_by_the_successor_under_its_id(
+    bench: Bench, client: redis.Redis
+) -> None:
     bench.tenure.begin()
     bench.broker.error = BrokerError("gone")
     first = bench.engine(entry(catch_up="all"))
@@ -91,7 +97,7 @@ def test_a_claimed_fire_whose_holder_died_is_enqueued_by_the_successor_under_its
     assert set(grid(bench.broker.instants())) == {TICK}
 
 
-def test_an_entry_that_the_successor_does_not_have_is_enqueued_all_the_same(bench, client):
+def test_an_entry_that_the_successor_does_not_have_is_enqueued_all_the_same(bench: Bench, client: redis.Redis) -> None:
     bench.tenure.begin()
     bench.broker.error = BrokerError("gone")
     first = bench.engine(entry("removed"))
@@ -102,7 +108,7 @@ def test_an_entry_that_the_successor_does_not_have_is_enqueued_all_the_same(benc
     bench.turn_until(bench.engine(entry("added")), 1, "removed")
 
 
-def test_a_fenced_engine_changes_nothing_and_says_so(bench, client):
+def test_a_fenced_engine_changes_nothing_and_says_so(bench: Bench, client: redis.Redis) -> None:
     term = bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))
     bench.turn_until(engine, 2)
@@ -113,7 +119,9 @@ def test_a_fenced_engine_changes_nothing_and_says_so(bench, client):
     assert client.hgetall(bench.keys.state) == before
 
 
-def test_a_claim_whose_reply_is_lost_is_sent_again_and_each_fire_is_enqueued_once(server, server_url, namespace):
+def test_a_claim_whose_reply_is_lost_is_sent_again_and_each_fire_is_enqueued_once(
+    server: Server, server_url: str, namespace: str
+) -> None:
     with Proxy(server.port) as proxy:
         bench = Bench(server_url, namespace, ledger_url=proxy.url)
         bench.tenure.begin()
@@ -140,20 +148,24 @@ STRANGE = {
 
 
 @pytest.mark.parametrize(("timing", "warnings"), STRANGE.values(), ids=STRANGE.keys())
-def test_an_entry_whose_timing_is_strange_does_not_stop_the_others(bench, caplog, timing, warnings):
+def test_an_entry_whose_timing_is_strange_does_not_stop_the_others(
+    bench: Bench, caplog: pytest.LogCaptureFixture, timing: Strange, warnings: int
+) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry("strange", timing=timing), entry(catch_up="all"))
     assert set(grid(bench.turn_until(engine, 8))) == {TICK}
     assert sum("cannot be planned" in record.getMessage() for record in caplog.records) == warnings
 
 
-def test_an_error_of_our_own_ends_the_turn_and_the_next_one_goes_on(bench, monkeypatch):
+def test_an_error_of_our_own_ends_the_turn_and_the_next_one_goes_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))
     bench.turn_until(engine, 2)
     write, after = bench.ledger.claim, [False, True]
 
-    def fail_before_and_after(term, claims):
+    def fail_before_and_after(term: Term, claims: Sequence[Claim]) -> None:
         if after.pop():
             write(term, claims)
         if not after:
@@ -167,7 +179,7 @@ def test_an_error_of_our_own_ends_the_turn_and_the_next_one_goes_on(bench, monke
     assert set(grid(bench.turn_until(engine, 8))) == {TICK}
 
 
-def test_a_rolling_deploy_loses_and_doubles_nothing_of_what_both_versions_have(bench):
+def test_a_rolling_deploy_loses_and_doubles_nothing_of_what_both_versions_have(bench: Bench) -> None:
     old, new = (
         lambda: bench.engine(entry(catch_up="all"), entry("removed", catch_up="all")),
         lambda: bench.engine(entry(catch_up="all"), entry("added", catch_up="all")),
@@ -183,7 +195,7 @@ def test_a_rolling_deploy_loses_and_doubles_nothing_of_what_both_versions_have(b
     assert counts[0][0] == counts[1][0] <= counts[2][0] == counts[3][0], "the old one ends with the last old replica"
 
 
-def test_no_claim_is_made_before_an_older_holder_has_lost_its_trust(bench):
+def test_no_claim_is_made_before_an_older_holder_has_lost_its_trust(bench: Bench) -> None:
     bench.tenure.begin(settling=SECOND)
     engine = bench.engine(entry(catch_up="all"))
     begun = bench.now()
@@ -193,7 +205,7 @@ def test_no_claim_is_made_before_an_older_holder_has_lost_its_trust(bench):
     assert instants[0] < begun + SECOND
 
 
-def test_a_clock_that_is_set_back_does_not_make_that_wait_longer(bench):
+def test_a_clock_that_is_set_back_does_not_make_that_wait_longer(bench: Bench) -> None:
     bench.tenure.begin(settling=SECOND)
     engine = bench.engine(entry(catch_up="all"))
     begun = bench.now()
@@ -201,7 +213,9 @@ def test_a_clock_that_is_set_back_does_not_make_that_wait_longer(bench):
     assert engine.turn(begun) == begun + SECOND
 
 
-def test_a_server_that_gives_no_answer_ends_the_turn_and_not_the_engine(server, server_url, namespace):
+def test_a_server_that_gives_no_answer_ends_the_turn_and_not_the_engine(
+    server: Server, server_url: str, namespace: str
+) -> None:
     with Proxy(server.port) as proxy:
         bench = Bench(server_url, namespace, ledger_url=proxy.url)
         bench.tenure.begin()

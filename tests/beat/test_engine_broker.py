@@ -2,16 +2,20 @@
 
 from datetime import timedelta
 
+import redis
+
 from celery_leased_beat.engine import Engine, Intent
 from celery_leased_beat.engine.outbox import COMMIT
 from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.fires import to_milliseconds
 from celery_leased_beat.timing import Every
-from tests.beat.bench import SECOND, TICK, entry, grid
+from tests.beat.bench import SECOND, TICK, Bench, entry, grid
 from tests.nodes.waiting import wait_until
 
 
-def test_a_term_that_ends_in_a_burst_leaves_few_fires_to_be_enqueued_a_second_time(bench, client):
+def test_a_term_that_ends_in_a_burst_leaves_few_fires_to_be_enqueued_a_second_time(
+    bench: Bench, client: redis.Redis
+) -> None:
     """A plain task has no marker, so it runs as often as it is enqueued."""
     bench.tenure.begin()
     names = [f"tick-{number}" for number in range(3 * COMMIT)]
@@ -38,7 +42,7 @@ def test_a_term_that_ends_in_a_burst_leaves_few_fires_to_be_enqueued_a_second_ti
     assert len(bench.broker.received) == len(names) + 3
 
 
-def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(bench, client):
+def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(bench: Bench, client: redis.Redis) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry("all", catch_up="all"), entry("latest"), entry("skip", catch_up="skip"))
     bench.turn_until(engine, 2, "all")
@@ -56,7 +60,7 @@ def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(bench,
     assert during == []
 
 
-def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench):
+def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench: Bench) -> None:
     """As after a failover to a primary whose clock is behind, which is the broker too."""
     bench.tenure.begin()
     engine = bench.engine(entry())
@@ -70,7 +74,7 @@ def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench):
     assert len(bench.broker.received) == 2
 
 
-def test_a_publish_over_a_broken_connection_is_tried_again_at_once_but_only_on_trust(bench):
+def test_a_publish_over_a_broken_connection_is_tried_again_at_once_but_only_on_trust(bench: Bench) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))
     bench.turn_until(engine, 1)
@@ -96,7 +100,9 @@ def test_a_publish_over_a_broken_connection_is_tried_again_at_once_but_only_on_t
     assert len(tries) == 1
 
 
-def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(bench, client):
+def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(
+    bench: Bench, client: redis.Redis
+) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry("bad", timing=Every(60 * SECOND)))
     bench.broker.error = ValueError("cannot be encoded")
@@ -117,7 +123,7 @@ def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(b
     assert client.hlen(bench.keys.intents) == 0
 
 
-def test_a_clock_that_is_set_back_makes_no_wait_of_a_refused_fire_longer(bench):
+def test_a_clock_that_is_set_back_makes_no_wait_of_a_refused_fire_longer(bench: Bench) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry())
     bench.turn_until(engine, 1)
@@ -129,7 +135,7 @@ def test_a_clock_that_is_set_back_makes_no_wait_of_a_refused_fire_longer(bench):
     assert outbox.intents == []
 
 
-def test_an_intent_past_its_grace_is_recorded_as_skipped_and_not_enqueued(bench, client):
+def test_an_intent_past_its_grace_is_recorded_as_skipped_and_not_enqueued(bench: Bench, client: redis.Redis) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry(timing=Every(SECOND), grace=2 * SECOND))
     bench.broker.error = BrokerError("gone")
@@ -141,7 +147,7 @@ def test_an_intent_past_its_grace_is_recorded_as_skipped_and_not_enqueued(bench,
     assert client.hlen(bench.keys.intents) == 0
 
 
-def test_the_grace_of_each_fire_is_checked_right_before_its_publish(bench):
+def test_the_grace_of_each_fire_is_checked_right_before_its_publish(bench: Bench) -> None:
     bench.tenure.begin()
     passed = timedelta()
 

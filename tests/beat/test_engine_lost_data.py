@@ -1,11 +1,13 @@
 """The engine on a server that has lost data: its replica remembers what it decided, and loses and doubles nothing."""
 
+import redis
+
 from celery_leased_beat.errors import BrokerError
-from tests.beat.bench import TICK, entry, grid
+from tests.beat.bench import TICK, Bench, entry, grid
 from tests.nodes.waiting import wait_until
 
 
-def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench, client):
+def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench: Bench, client: redis.Redis) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))
     bench.turn_until(engine, 3)
@@ -14,7 +16,9 @@ def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench, c
     assert set(grid(bench.turn_until(engine, 10))) == {TICK}
 
 
-def test_a_term_that_goes_on_with_an_older_snapshot_loses_and_doubles_nothing(bench, client):
+def test_a_term_that_goes_on_with_an_older_snapshot_loses_and_doubles_nothing(
+    bench: Bench, client: redis.Redis
+) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))
     bench.turn_until(engine, 3)
@@ -45,7 +49,9 @@ def test_a_term_that_goes_on_with_an_older_snapshot_loses_and_doubles_nothing(be
     assert set(grid(bench.turn_until(successor, 16))) == {TICK}
 
 
-def test_a_fire_that_waits_for_the_broker_during_a_flush_is_enqueued_by_the_successor(bench, client):
+def test_a_fire_that_waits_for_the_broker_during_a_flush_is_enqueued_by_the_successor(
+    bench: Bench, client: redis.Redis
+) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))
     bench.turn_until(engine, 2)

@@ -33,7 +33,9 @@ def enqueued(client: redis.Redis) -> Callable[[int], bool]:
     return lambda count: client.llen("celery") >= count
 
 
-def test_a_runner_serves_as_long_as_its_block(app, client, namespace, enqueued):
+def test_a_runner_serves_as_long_as_its_block(
+    app: Celery, client: redis.Redis, namespace: str, enqueued: Callable[[int], bool]
+) -> None:
     with Runner(app) as runner:
         wait_until(lambda: enqueued(3), "three messages")
         assert client.exists(f"clb:{{{namespace}}}:lease")
@@ -42,7 +44,7 @@ def test_a_runner_serves_as_long_as_its_block(app, client, namespace, enqueued):
     assert runner.stopped
 
 
-def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app, client):
+def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app: Celery, client: redis.Redis) -> None:
     runner = Runner(app)
     runner.stop()
     runner.run()
@@ -50,7 +52,9 @@ def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app, client)
     assert client.keys("*") == []
 
 
-def test_an_empty_schedule_never_takes_the_lease(server_url, namespace, client, caplog):
+def test_an_empty_schedule_never_takes_the_lease(
+    server_url: str, namespace: str, client: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
     app = Celery(namespace, broker=server_url)
     Schedule(app)
     with Runner(app):
@@ -73,7 +77,9 @@ class Unready(Every):
         return super().anchored(anchor)
 
 
-def test_an_error_of_our_own_in_a_turn_does_not_end_the_replica(server_url, namespace, enqueued, caplog):
+def test_an_error_of_our_own_in_a_turn_does_not_end_the_replica(
+    server_url: str, namespace: str, enqueued: Callable[[int], bool], caplog: pytest.LogCaptureFixture
+) -> None:
     app = Celery(namespace, broker=server_url)
     Schedule(app).job("tick", Unready(timedelta(milliseconds=200)), lambda: None)
     with Runner(app):
@@ -82,7 +88,7 @@ def test_an_error_of_our_own_in_a_turn_does_not_end_the_replica(server_url, name
     assert ["met an error of its own" in message for message in caplog.messages].count(True) == 1
 
 
-def test_what_is_not_ours_is_left_alone(app, client, enqueued):
+def test_what_is_not_ours_is_left_alone(app: Celery, client: redis.Redis, enqueued: Callable[[int], bool]) -> None:
     """Keys of other programs, and of other namespaces."""
     theirs = {"lease": "a", "clb:lease": "b", "clb:{another}:lease": "c", "clb:{another}:state": "d"}
     client.mset(theirs)
@@ -93,7 +99,9 @@ def test_what_is_not_ours_is_left_alone(app, client, enqueued):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_process_of_ones_own_releases_the_lease_on_a_signal(server_url, namespace, client, enqueued, number):
+def test_a_process_of_ones_own_releases_the_lease_on_a_signal(
+    server_url: str, namespace: str, client: redis.Redis, enqueued: Callable[[int], bool], number: signal.Signals
+) -> None:
     program = f"""
 from datetime import timedelta
 from celery import Celery
@@ -113,7 +121,9 @@ Runner(app).run(signals=True)
     assert not client.exists(f"clb:{{{namespace}}}:lease")
 
 
-def test_what_others_say_of_their_schedule_ends_no_replica(app, client, namespace, enqueued, caplog):
+def test_what_others_say_of_their_schedule_ends_no_replica(
+    app: Celery, client: redis.Redis, namespace: str, enqueued: Callable[[int], bool], caplog: pytest.LogCaptureFixture
+) -> None:
     keys = Keys(namespace)
     client.set(keys.schedule("nested"), "[" * 100_000)
     with Runner(app):
