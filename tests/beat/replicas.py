@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+import redis
+
 from celery_leased_beat.election import Election, Presence
 from celery_leased_beat.engine import Term
 from celery_leased_beat.store import Keys, Lease, Member, Roll, ServerClock, boottime, dedicated
@@ -86,3 +88,11 @@ def elect(*replicas: Replica) -> Replica:
         return holders
 
     return wait_until(one, "one replica holds the lease", SOON)[0]
+
+
+def looks(client: redis.Redis) -> int:
+    """How often a server was asked for the connection of the lease's holder, which a standby does with each look.
+
+    After the second one of a standby, the answer to its first is known to it.
+    """
+    return int(client.info("commandstats").get("cmdstat_client|list", {"calls": 0})["calls"])
