@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 import redis
 
 from celery_leased_beat.engine import Engine, Intent
@@ -42,7 +43,9 @@ def test_a_term_that_ends_in_a_burst_leaves_few_fires_to_be_enqueued_a_second_ti
     assert len(bench.broker.received) == len(names) + 3
 
 
-def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(bench: Bench, client: redis.Redis) -> None:
+def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(
+    bench: Bench, client: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry("all", catch_up="all"), entry("latest"), entry("skip", catch_up="skip"))
     bench.turn_until(engine, 2, "all")
@@ -58,6 +61,9 @@ def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(bench:
     assert "skipped" in bench.outcomes("skip")
     during = [instant for instant in bench.broker.instants("skip") if started + TICK < instant < ended]
     assert during == []
+    begins, ends = (f"the broker is {state}" for state in ("out of reach", "reached again"))
+    lines = [line for message in caplog.messages for line in (begins, ends) if message.startswith(line)]
+    assert lines == [begins, ends]
 
 
 def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench: Bench) -> None:

@@ -1,6 +1,8 @@
 """The runner without beat: in a thread, as a context, and with the signals of a process."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,12 +10,15 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import redis
 from celery import Celery
 
 from celery_leased_beat import Runner, Schedule
+from celery_leased_beat.fires import from_milliseconds
+from celery_leased_beat.runner import replica
 from celery_leased_beat.store import Keys
 from celery_leased_beat.timing import Every
 from tests.nodes.waiting import holds_for, wait_until
@@ -63,6 +68,25 @@ def test_an_empty_schedule_never_takes_the_lease(
         wait_until(lambda: client.exists(f"clb:{{{namespace}}}:replicas"), "the others know of it")
         holds_for(lambda: not client.exists(f"clb:{{{namespace}}}:lease"), "a free lease", 1.0)
     assert not client.exists(f"clb:{{{namespace}}}:replicas")
+
+
+def test_a_host_whose_clock_is_wrong_is_told_once_and_moves_no_instant(
+    app: Celery,
+    client: redis.Redis,
+    enqueued: Callable[[int], bool],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hour, host = timedelta(hours=1), time.time
+    monkeypatch.setattr(time, "time", lambda: host() + hour.total_seconds())
+    monkeypatch.setattr(replica, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + hour))
+    with Runner(app):
+        wait_until(lambda: enqueued(5), "five messages")
+    (told,) = [message for message in caplog.messages if "from this host's" in message]
+    assert re.match(r"the clock of the lease's server is -3(600|59\d)\.\d s from this host's", told)
+    fires = [json.loads(text)["headers"]["leased_beat"] for text in client.lrange("celery", 0, -1)]
+    by_the_server = from_milliseconds(int(client.time()[0]) * 1000)
+    assert all(abs(datetime.fromisoformat(fire["instant"]) - by_the_server) < hour / 2 for fire in fires)
 
 
 class Unready(Every):
