@@ -74,7 +74,10 @@ def test_a_server_out_of_reach_is_told_once_and_so_is_its_return(
     assert sum("can be looked at again" in message for message in caplog.messages) == 1
 
 
-def test_after_a_restart_the_last_holder_goes_first(compete: Compete, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_restart_the_last_holder_goes_first(
+    compete: Compete, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="celery_leased_beat")
     monkeypatch.setattr(watch, "HEAD_START", 600.0)  # so that the other one is not first because the machine is busy
     with Server() as server:
         holder = compete("a:1", url=server.url)
@@ -95,6 +98,7 @@ def test_after_a_restart_the_last_holder_goes_first(compete: Compete, monkeypatc
         holder.stop()
         wait_until(other.holds, "the other one follows", SOON)
         assert not other.term.settling
+    assert caplog.text.count("the lease's server was restarted or replaced") == 1
 
 
 def test_a_lease_that_outlives_a_restart_goes_on_under_the_same_term_in_another_run(compete: Compete) -> None:

@@ -88,6 +88,7 @@ def test_a_replica_that_gave_the_lease_up_asks_nobody_to_hand_it_over(
     wait_until(old.holds, "the older one holds", SOON)
     wait_until(lambda: old.holds() and any(not one.ready for one in old.presence.seen.others), "it rests", SOON)
     holds_for(lambda: old.holds() and not stuck.holds(), "the older one goes on", TTL.total_seconds())
+    assert "gave up the lease of term" in caplog.text
 
 
 def test_the_last_holder_rescues_what_a_server_has_lost_before_it_stands_back(present: Present) -> None:

@@ -107,7 +107,7 @@ def test_a_publish_over_a_broken_connection_is_tried_again_at_once_but_only_on_t
 
 
 def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(
-    bench: Bench, client: redis.Redis
+    bench: Bench, client: redis.Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry("bad", timing=Every(60 * SECOND)))
@@ -127,6 +127,8 @@ def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(
         engine.turn(now + minutes * SECOND * 61 if minutes else now)
     assert bench.outcomes("bad").count("failed") == 1
     assert client.hlen(bench.keys.intents) == 0
+    lines = [message.split(": ")[0] for message in caplog.messages if message.startswith("the fire of bad at ")]
+    assert [line.split(" ", 6)[-1] for line in lines] == ["was refused, it is tried again", "is failed"]
 
 
 def test_a_clock_that_is_set_back_makes_no_wait_of_a_refused_fire_longer(bench: Bench) -> None:
