@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import redis
 from celery import Celery
 from celery.bin.base import CLIContext
 from click.testing import CliRunner, Result
@@ -17,7 +18,7 @@ from celery_leased_beat import Schedule, event, every
 from celery_leased_beat.cli import leased_beat
 from celery_leased_beat.engine import Engine
 from celery_leased_beat.fires import from_milliseconds
-from tests.beat.test_engine import TICK, Bench
+from tests.beat.bench import TICK, Bench
 from tests.nodes.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +80,7 @@ def shop(server_url: str, namespace: str) -> Iterator[Shop]:
 
 
 @pytest.fixture
-def lose(client, shop) -> Callable[[int], str]:
+def lose(client: redis.Redis, shop: Shop) -> Callable[[int], str]:
     """Takes one record of the history away, as no engine does, and returns its instant as it is printed."""
 
     def lose(index: int) -> str:
@@ -95,7 +96,7 @@ def printed(fields: dict[str, str]) -> str:
     return from_milliseconds(int(fields["first"])).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def test_what_an_engine_decided_is_clean(shop):
+def test_what_an_engine_decided_is_clean(shop: Shop) -> None:
     shop.serve()
     output = shop.clean("--since", "1h")
     assert output.startswith(f"{shop.bench.namespace}: ")
@@ -103,14 +104,14 @@ def test_what_an_engine_decided_is_clean(shop):
     assert output.endswith("missing 0, doubled 0\n")
 
 
-def test_one_entry_is_shown_with_its_timing_in_english(shop):
+def test_one_entry_is_shown_with_its_timing_in_english(shop: Shop) -> None:
     shop.serve()
     assert shop.clean("--entry", "tick").splitlines()[1] == "tick: every 100ms"
     (tick,) = json.loads(shop.clean("--entry", "tick", "--json"))["entries"]
     assert (tick["timing"], tick["description"]) == ("every 100", "every 100ms")
 
 
-def test_a_lost_decision_is_missing_and_named(shop, lose):
+def test_a_lost_decision_is_missing_and_named(shop: Shop, lose: Callable[[int], str]) -> None:
     shop.serve()
     instant = lose(3)
     output = shop.found()
@@ -118,7 +119,7 @@ def test_a_lost_decision_is_missing_and_named(shop, lose):
     assert output.endswith("missing 1, doubled 0\n")
 
 
-def test_a_decision_that_is_there_twice_is_doubled_and_named(shop, client):
+def test_a_decision_that_is_there_twice_is_doubled_and_named(shop: Shop, client: redis.Redis) -> None:
     shop.serve()
     _, fields = client.xrange(shop.history)[3]
     client.xadd(shop.history, {**fields, "holder": "other:2", "term": "9"})
@@ -128,7 +129,7 @@ def test_a_decision_that_is_there_twice_is_doubled_and_named(shop, client):
     assert output.endswith("missing 0, doubled 1\n")
 
 
-def test_json_has_all_findings(shop, lose):
+def test_json_has_all_findings(shop: Shop, lose: Callable[[int], str]) -> None:
     shop.serve()
     lose(3)
     found = json.loads(shop.found("--json"))
@@ -141,7 +142,7 @@ def test_json_has_all_findings(shop, lose):
     assert [span["count"] for span in tick["missing"]] == [1]
 
 
-def test_instants_that_an_outage_coalesced_are_shown_with_the_reason(shop):
+def test_instants_that_an_outage_coalesced_are_shown_with_the_reason(shop: Shop) -> None:
     shop.schedule.job("latest", every(TICK), print)
     engine = shop.engine()
     shop.bench.turn_until(engine, 2, "latest")
@@ -153,14 +154,14 @@ def test_instants_that_an_outage_coalesced_are_shown_with_the_reason(shop):
     assert "tick" not in output
 
 
-def test_instants_that_nobody_decides_are_missing_once_it_is_too_late_for_them(shop):
+def test_instants_that_nobody_decides_are_missing_once_it_is_too_late_for_them(shop: Shop) -> None:
     shop.app.conf.leased_beat_lease_ttl = 1
     shop.serve(2)
     output = wait_until(lambda: shop.command().exit_code and shop.found(), "a lease has been over for its TTL")
     assert "(nobody has decided it so far)" in output
 
 
-def test_a_window_leaves_out_what_lies_beside_it(shop, lose):
+def test_a_window_leaves_out_what_lies_beside_it(shop: Shop, lose: Callable[[int], str]) -> None:
     shop.serve()
     lose(3)
     now = shop.bench.now().isoformat()
@@ -169,14 +170,14 @@ def test_a_window_leaves_out_what_lies_beside_it(shop, lose):
     assert "missing 1" in shop.found("--since", "30m", "--until", now)
 
 
-def test_a_trimmed_history_is_told_and_nothing_is_called_missing(shop, client):
+def test_a_trimmed_history_is_told_and_nothing_is_called_missing(shop: Shop, client: redis.Redis) -> None:
     shop.serve()
     client.xtrim(shop.history, maxlen=3, approximate=False)
     output = shop.clean()
     assert "unrecorded (older than the record)" in output
 
 
-def test_after_a_flush_the_record_begins_anew(shop, client):
+def test_after_a_flush_the_record_begins_anew(shop: Shop, client: redis.Redis) -> None:
     shop.serve()
     client.flushall()
     assert "and nothing is on record" in shop.clean()
@@ -185,7 +186,7 @@ def test_after_a_flush_the_record_begins_anew(shop, client):
     assert "missing 0, doubled 0" in shop.clean()
 
 
-def test_an_entry_that_was_removed_is_reported_apart(shop, server_url):
+def test_an_entry_that_was_removed_is_reported_apart(shop: Shop, server_url: str) -> None:
     shop.serve()
     bare = Celery(shop.bench.namespace, broker=server_url, set_as_current=False)
     result = shop.command(app=bare)
@@ -193,7 +194,9 @@ def test_an_entry_that_was_removed_is_reported_apart(shop, server_url):
     assert "no longer in the schedule:\n  tick\n" in result.stdout
 
 
-def test_modules_that_the_app_finds_by_itself_are_imported_first(shop, server_url, tmp_path, monkeypatch):
+def test_modules_that_the_app_finds_by_itself_are_imported_first(
+    shop: Shop, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shop.serve()
     package = tmp_path / "found_by_audit"
     package.mkdir()
@@ -207,7 +210,7 @@ def test_modules_that_the_app_finds_by_itself_are_imported_first(shop, server_ur
     assert "no longer in the schedule" not in result.stdout
 
 
-def test_names_that_a_terminal_would_take_for_more_are_printed_as_they_are(shop):
+def test_names_that_a_terminal_would_take_for_more_are_printed_as_they_are(shop: Shop) -> None:
     names = ["[bold]digest[/bold]", ":smile:", "two\nlines", "été"]
     for name in names:
         shop.schedule.every(TICK, Due(), name=name)
@@ -216,26 +219,26 @@ def test_names_that_a_terminal_would_take_for_more_are_printed_as_they_are(shop)
     assert all(shown in output for shown in ("[bold]digest[/bold]", ":smile:", r"'two\nlines'", "été"))
 
 
-def test_an_unknown_entry_is_an_error(shop):
+def test_an_unknown_entry_is_an_error(shop: Shop) -> None:
     assert shop.trouble("--entry", "tock").startswith("Error: there is no entry 'tock'")
 
 
 @pytest.mark.parametrize("since", ["yesterday", "2026-07-01T06:30", "2026-07-01", "-1h", ""])
-def test_a_time_that_cannot_be_read_is_an_error_that_says_what_can(shop, since):
+def test_a_time_that_cannot_be_read_is_an_error_that_says_what_can(shop: Shop, since: str) -> None:
     assert "2026-07-01T06:30Z" in shop.trouble("--since", since)
 
 
-def test_an_empty_window_is_an_error(shop):
+def test_an_empty_window_is_an_error(shop: Shop) -> None:
     assert shop.trouble("--since", "1h", "--until", "2h").startswith("Error: the window is empty")
 
 
-def test_a_window_may_begin_before_all_time(shop):
+def test_a_window_may_begin_before_all_time(shop: Shop) -> None:
     shop.serve()
     shop.clean("--since", "90000w")
     shop.clean("--since", "0001-01-01T00:00Z")
 
 
-def test_a_server_out_of_reach_is_one_line_without_credentials(shop):
+def test_a_server_out_of_reach_is_one_line_without_credentials(shop: Shop) -> None:
     app = Celery("shop", broker="redis://someone:secret@127.0.0.1:1/0", set_as_current=False)
     line = shop.trouble(app=app)
     assert line.startswith("Error: redis://***@127.0.0.1:1/0: the lease's server gave no answer: ConnectionError")
@@ -243,7 +246,7 @@ def test_a_server_out_of_reach_is_one_line_without_credentials(shop):
     assert "someone" not in line
 
 
-def test_a_setting_that_cannot_be_used_is_one_line(shop):
+def test_a_setting_that_cannot_be_used_is_one_line(shop: Shop) -> None:
     app = Celery("shop", broker="amqp://someone:secret@127.0.0.1//", set_as_current=False)
     line = shop.trouble(app=app)
     assert line.startswith("Error: leased_beat_backend is not set")
@@ -251,7 +254,9 @@ def test_a_setting_that_cannot_be_used_is_one_line(shop):
 
 
 @pytest.mark.usefixtures("installed")
-def test_celery_itself_has_the_command_with_the_options_that_an_app_adds_to_all(shop, server_url, tmp_path):
+def test_celery_itself_has_the_command_with_the_options_that_an_app_adds_to_all(
+    shop: Shop, server_url: str, tmp_path: Path
+) -> None:
     shop.serve()
     (tmp_path / "shop.py").write_text(
         "from celery import Celery\n"

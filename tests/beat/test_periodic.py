@@ -24,7 +24,7 @@ from celery_leased_beat.fires import fire_id
 from celery_leased_beat.publisher import Publisher
 from celery_leased_beat.schedule import ScheduleBuilder
 from celery_leased_beat.tasks import settings_for
-from tests.beat.test_engine import SECOND, TICK, Bench, grid
+from tests.beat.bench import SECOND, TICK, Bench, grid
 from tests.nodes.waiting import wait_until
 
 

@@ -1,6 +1,8 @@
 """The runner without beat: in a thread, as a context, and with the signals of a process."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,12 +10,15 @@ import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import redis
 from celery import Celery
 
 from celery_leased_beat import Runner, Schedule
+from celery_leased_beat.fires import from_milliseconds
+from celery_leased_beat.runner import replica
 from celery_leased_beat.store import Keys
 from celery_leased_beat.timing import Every
 from tests.nodes.waiting import holds_for, wait_until
@@ -33,7 +38,9 @@ def enqueued(client: redis.Redis) -> Callable[[int], bool]:
     return lambda count: client.llen("celery") >= count
 
 
-def test_a_runner_serves_as_long_as_its_block(app, client, namespace, enqueued):
+def test_a_runner_serves_as_long_as_its_block(
+    app: Celery, client: redis.Redis, namespace: str, enqueued: Callable[[int], bool]
+) -> None:
     with Runner(app) as runner:
         wait_until(lambda: enqueued(3), "three messages")
         assert client.exists(f"clb:{{{namespace}}}:lease")
@@ -42,7 +49,7 @@ def test_a_runner_serves_as_long_as_its_block(app, client, namespace, enqueued):
     assert runner.stopped
 
 
-def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app, client):
+def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app: Celery, client: redis.Redis) -> None:
     runner = Runner(app)
     runner.stop()
     runner.run()
@@ -50,7 +57,9 @@ def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app, client)
     assert client.keys("*") == []
 
 
-def test_an_empty_schedule_never_takes_the_lease(server_url, namespace, client, caplog):
+def test_an_empty_schedule_never_takes_the_lease(
+    server_url: str, namespace: str, client: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
     app = Celery(namespace, broker=server_url)
     Schedule(app)
     with Runner(app):
@@ -59,6 +68,25 @@ def test_an_empty_schedule_never_takes_the_lease(server_url, namespace, client, 
         wait_until(lambda: client.exists(f"clb:{{{namespace}}}:replicas"), "the others know of it")
         holds_for(lambda: not client.exists(f"clb:{{{namespace}}}:lease"), "a free lease", 1.0)
     assert not client.exists(f"clb:{{{namespace}}}:replicas")
+
+
+def test_a_host_whose_clock_is_wrong_is_told_once_and_moves_no_instant(
+    app: Celery,
+    client: redis.Redis,
+    enqueued: Callable[[int], bool],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hour, host = timedelta(hours=1), time.time
+    monkeypatch.setattr(time, "time", lambda: host() + hour.total_seconds())
+    monkeypatch.setattr(replica, "datetime", SimpleNamespace(now=lambda zone: datetime.now(zone) + hour))
+    with Runner(app):
+        wait_until(lambda: enqueued(5), "five messages")
+    (told,) = [message for message in caplog.messages if "from this host's" in message]
+    assert re.match(r"the clock of the lease's server is -3(600|59\d)\.\d s from this host's", told)
+    fires = [json.loads(text)["headers"]["leased_beat"] for text in client.lrange("celery", 0, -1)]
+    by_the_server = from_milliseconds(int(client.time()[0]) * 1000)
+    assert all(abs(datetime.fromisoformat(fire["instant"]) - by_the_server) < hour / 2 for fire in fires)
 
 
 class Unready(Every):
@@ -73,7 +101,9 @@ class Unready(Every):
         return super().anchored(anchor)
 
 
-def test_an_error_of_our_own_in_a_turn_does_not_end_the_replica(server_url, namespace, enqueued, caplog):
+def test_an_error_of_our_own_in_a_turn_does_not_end_the_replica(
+    server_url: str, namespace: str, enqueued: Callable[[int], bool], caplog: pytest.LogCaptureFixture
+) -> None:
     app = Celery(namespace, broker=server_url)
     Schedule(app).job("tick", Unready(timedelta(milliseconds=200)), lambda: None)
     with Runner(app):
@@ -82,7 +112,7 @@ def test_an_error_of_our_own_in_a_turn_does_not_end_the_replica(server_url, name
     assert ["met an error of its own" in message for message in caplog.messages].count(True) == 1
 
 
-def test_what_is_not_ours_is_left_alone(app, client, enqueued):
+def test_what_is_not_ours_is_left_alone(app: Celery, client: redis.Redis, enqueued: Callable[[int], bool]) -> None:
     """Keys of other programs, and of other namespaces."""
     theirs = {"lease": "a", "clb:lease": "b", "clb:{another}:lease": "c", "clb:{another}:state": "d"}
     client.mset(theirs)
@@ -93,7 +123,9 @@ def test_what_is_not_ours_is_left_alone(app, client, enqueued):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_process_of_ones_own_releases_the_lease_on_a_signal(server_url, namespace, client, enqueued, number):
+def test_a_process_of_ones_own_releases_the_lease_on_a_signal(
+    server_url: str, namespace: str, client: redis.Redis, enqueued: Callable[[int], bool], number: signal.Signals
+) -> None:
     program = f"""
 from datetime import timedelta
 from celery import Celery
@@ -113,7 +145,9 @@ Runner(app).run(signals=True)
     assert not client.exists(f"clb:{{{namespace}}}:lease")
 
 
-def test_what_others_say_of_their_schedule_ends_no_replica(app, client, namespace, enqueued, caplog):
+def test_what_others_say_of_their_schedule_ends_no_replica(
+    app: Celery, client: redis.Redis, namespace: str, enqueued: Callable[[int], bool], caplog: pytest.LogCaptureFixture
+) -> None:
     keys = Keys(namespace)
     client.set(keys.schedule("nested"), "[" * 100_000)
     with Runner(app):

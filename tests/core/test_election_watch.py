@@ -28,29 +28,29 @@ def free_lease(term: int, *, moved: bool = False) -> Observation:
     return Observation(None, term, "run-2" if moved else "run-1", listed=None, at=None, last_run_id="run-1")
 
 
-def test_a_free_lease_is_taken_at_once():
+def test_a_free_lease_is_taken_at_once() -> None:
     assert moves(Watch(), free(0.0, term=0)) == [Move.ACQUIRE]
 
 
-def test_a_holder_that_is_listed_is_left_alone():
+def test_a_holder_that_is_listed_is_left_alone() -> None:
     assert moves(Watch(), held(0.0, listed=True), held(9.0, listed=True)) == [Move.WAIT, Move.WAIT]
 
 
-def test_a_holder_that_was_seen_and_is_missed_twice_within_a_second_is_replaced():
+def test_a_holder_that_was_seen_and_is_missed_twice_within_a_second_is_replaced() -> None:
     sights = [held(0.0, listed=True), held(0.4, listed=False), held(0.8, listed=False)]
     assert moves(Watch(), *sights) == [Move.WAIT, Move.WAIT, Move.REPLACE]
 
 
-def test_two_looks_that_lie_more_than_a_second_apart_are_not_enough():
+def test_two_looks_that_lie_more_than_a_second_apart_are_not_enough() -> None:
     sights = [held(0.0, listed=True), held(0.4, listed=False), held(1.5, listed=False), held(1.9, listed=False)]
     assert moves(Watch(), *sights) == [Move.WAIT, Move.WAIT, Move.WAIT, Move.REPLACE]
 
 
-def test_a_holder_that_this_standby_never_saw_is_never_replaced():
+def test_a_holder_that_this_standby_never_saw_is_never_replaced() -> None:
     assert set(moves(Watch(), *(held(at / 4, listed=False) for at in range(40)))) == {Move.WAIT}
 
 
-def test_a_holder_of_which_nothing_is_known_is_never_replaced():
+def test_a_holder_of_which_nothing_is_known_is_never_replaced() -> None:
     sights = [
         held(0.0, listed=True),
         *(held(at / 4, listed=None) for at in range(1, 40)),
@@ -60,7 +60,7 @@ def test_a_holder_of_which_nothing_is_known_is_never_replaced():
     assert set(moves(Watch(), *sights)) == {Move.WAIT}
 
 
-def test_a_holder_that_came_back_over_a_new_connection_begins_anew():
+def test_a_holder_that_came_back_over_a_new_connection_begins_anew() -> None:
     sights = [
         held(0.0, listed=True),
         held(0.3, listed=False),
@@ -70,17 +70,17 @@ def test_a_holder_that_came_back_over_a_new_connection_begins_anew():
     assert set(moves(Watch(), *sights)) == {Move.WAIT}
 
 
-def test_what_was_seen_of_one_holder_says_nothing_of_the_next():
+def test_what_was_seen_of_one_holder_says_nothing_of_the_next() -> None:
     sights = [held(0.0, listed=True), held(0.3, listed=False), held(0.6, listed=False, value=B)]
     assert set(moves(Watch(), *sights)) == {Move.WAIT}
 
 
-def test_a_single_miss_between_two_sights_is_forgotten():
+def test_a_single_miss_between_two_sights_is_forgotten() -> None:
     sights = [held(0.0, listed=True), held(0.3, listed=False), held(0.6, listed=True), held(0.9, listed=False)]
     assert set(moves(Watch(), *sights)) == {Move.WAIT}
 
 
-def test_where_the_server_lost_its_data_the_last_holder_goes_first():
+def test_where_the_server_lost_its_data_the_last_holder_goes_first() -> None:
     last, other = Watch(), Watch()
     last.note_term(7, own=True)
     other.note_term(7, own=False)
@@ -89,7 +89,7 @@ def test_where_the_server_lost_its_data_the_last_holder_goes_first():
     assert moves(other, *lost) == [Move.WAIT, Move.WAIT, Move.ACQUIRE]
 
 
-def test_where_the_server_was_restarted_or_replaced_the_last_holder_goes_first():
+def test_where_the_server_was_restarted_or_replaced_the_last_holder_goes_first() -> None:
     last, other, newcomer = Watch(), Watch(), Watch()
     last.note_term(7, own=True)
     other.note_term(7, own=False)
@@ -99,14 +99,14 @@ def test_where_the_server_was_restarted_or_replaced_the_last_holder_goes_first()
     assert moves(newcomer, *moved) == [Move.WAIT, Move.WAIT, Move.ACQUIRE]
 
 
-def test_a_head_start_begins_anew_with_each_loss():
+def test_a_head_start_begins_anew_with_each_loss() -> None:
     other = Watch()
     other.note_term(7, own=False)
     moves(other, free(0.0, term=0), held(1.0, listed=True))
     assert moves(other, free(5.0, term=0), free(6.9, term=0), free(7.0, term=0)) == [Move.WAIT, Move.WAIT, Move.ACQUIRE]
 
 
-def test_the_last_holder_is_whoever_had_the_highest_term():
+def test_the_last_holder_is_whoever_had_the_highest_term() -> None:
     watch = Watch()
     watch.note_term(3, own=True)
     assert watch.was_last_holder
@@ -118,7 +118,7 @@ def test_the_last_holder_is_whoever_had_the_highest_term():
     assert not watch.was_last_holder
 
 
-def test_the_last_holder_knows_more_than_a_server_that_lost_its_data():
+def test_the_last_holder_knows_more_than_a_server_that_lost_its_data() -> None:
     watch = Watch()
     watch.note_term(7, own=True)
     assert watch.knows_more(free_lease(0))

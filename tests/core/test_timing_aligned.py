@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from celery_leased_beat.errors import SpecError
 from celery_leased_beat.timing import Aligned, Cron
-from tests.core.test_timing_laws import HARD, INSTANTS
+from tests.core.spans import HARD, INSTANTS
 from tests.core.walk import at, first, walk
 
 HOURS, DAYS = timedelta(hours=1), timedelta(days=1)

@@ -1,9 +1,9 @@
 """Instants of ``Cron``, as tables of ISO text: daylight saving, days and dates that people met as faults."""
 
 import pickle
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
+from time import thread_time
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -123,10 +123,10 @@ def test_an_impossible_date_is_refused_though_a_weekday_is_given() -> None:
 
 @pytest.mark.parametrize("spec", ["0 0 30 2 *", "0 0 31 4 *", "0 0 31 2,4,6,9,11 *", "*/5 * 31 jun *"])
 def test_an_impossible_date_is_refused_at_once(spec: str) -> None:
-    begin = time.perf_counter()
+    begin = thread_time()
     with pytest.raises(SpecError, match="no date ever matches"):
         Cron(spec)
-    assert time.perf_counter() - begin < 0.05
+    assert thread_time() - begin < 0.05
 
 
 def test_a_rare_date_is_accepted() -> None:
@@ -219,17 +219,17 @@ def test_years_of_minutes_are_counted_in_no_time() -> None:
     cron = in_zone("* * * * *", "America/New_York")
     until = at("2026-07-01T00:00Z")
     assert cron.count(until - days(3653), until) == 3653 * 1440
-    begin = time.perf_counter()
+    begin = thread_time()
     for _ in range(10):
         cron.count(until - days(3653), until)
-    assert (time.perf_counter() - begin) / 10 < 0.02
+    assert (thread_time() - begin) / 10 < 0.02
 
 
 def test_asking_is_cheap() -> None:
     cron = in_zone("30 4 1,15 * 5", "America/New_York")
     instant = at("2026-07-01T00:00Z")
     cron.next_after(instant)
-    begin = time.perf_counter()
+    begin = thread_time()
     for _ in range(50):
         cron.next_after(instant)
-    assert (time.perf_counter() - begin) / 50 < 0.005
+    assert (thread_time() - begin) / 50 < 0.005

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 import pytest
 from cronsim import CronSim, CronSimError
@@ -13,34 +13,8 @@ from hypothesis import strategies as st
 from celery_leased_beat.errors import SpecError
 from celery_leased_beat.timing import Cron
 from tests.core import brute, specs
+from tests.core.spans import HARD, INSTANTS, YEARS, ZONES, around_a_change
 from tests.core.walk import days, walk
-
-HARD = (
-    "Australia/Lord_Howe",  # half an hour of daylight saving
-    "America/Havana",  # changes at midnight and at one
-    "Africa/Cairo",  # the repeated hour ends the day
-    "Asia/Beirut",  # the gap begins the day
-    "America/Asuncion",
-    "Antarctica/Troll",  # two hours
-    "Europe/Dublin",  # daylight saving in winter, negative
-    "Africa/Casablanca",  # off for Ramadan, negative
-    "Pacific/Chatham",  # 45 minutes past
-    "America/Santiago",
-    "Pacific/Apia",  # a day left out in 2011
-    "Pacific/Kwajalein",  # a day left out in 1993
-)
-ZONES = st.sampled_from([*HARD, *sorted(available_timezones())])
-YEARS = st.integers(1973, 2099)
-INSTANTS = st.datetimes(datetime(1900, 1, 3), datetime(2200, 1, 1), timezones=st.just(UTC))
-
-
-@st.composite
-def around_a_change(draw: st.DrawFn) -> tuple[str, datetime, datetime]:
-    """A zone and a span around one of its changes of offset."""
-    zone, year = draw(ZONES), draw(YEARS)
-    middle = draw(st.sampled_from(brute.changes(ZoneInfo(zone), year) or [datetime(year, 1, 1, tzinfo=UTC)]))
-    before = draw(st.integers(-5 * 3600, 24 * 3600))
-    return zone, middle - timedelta(seconds=before), middle + timedelta(hours=draw(st.integers(6, 30)))
 
 
 @settings(max_examples=100, deadline=None)

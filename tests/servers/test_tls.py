@@ -19,7 +19,7 @@ from tests.brokers.stand import Stand
 from tests.nodes.programs import require
 from tests.nodes.waiting import wait_until
 from tests.servers.store import Store
-from tests.store.test_client import Certificates, running
+from tests.store.programs import Certificates, running
 
 
 @pytest.fixture(scope="module")

@@ -52,17 +52,22 @@ class TestALostMarker:
         with Server() as lease:
             yield Stage(server_url, namespace, backend=lease.url)
 
-    def test_the_end_is_written_all_the_same(self, stage: Stage) -> None:
+    def test_it_is_told_and_the_end_is_written_all_the_same(
+        self, stage: Stage, caplog: pytest.LogCaptureFixture
+    ) -> None:
         body = Body(stage)
         task_id = stage.send(REPORT, delivery="one")
         with stage.worker():
             body.wait_begun()
             _lose_data(stage)
+            lost = f"task {task_id} has lost its marker while it runs"
+            wait_until(lambda: lost in caplog.text, "the next renewal tells of it")
             body.go_on.set()
             wait_until(lambda: stage.is_done(task_id), "the end is written")
             stage.send(REPORT, delivery="one", task_id=task_id)
             stage.wait_idle()
         assert (len(body.begun), len(body.ended)) == (1, 1)
+        assert caplog.text.count(lost) == 1
 
     def test_the_limit_a_copy_that_comes_before_the_end_runs_too(self, stage: Stage) -> None:
         body = Body(stage)

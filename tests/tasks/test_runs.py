@@ -278,7 +278,14 @@ def test_a_body_that_sends_its_message_again_and_goes_on_is_not_over(stage: Stag
     assert ends == [0, 1]
 
 
-def test_a_start_without_an_answer_is_put_off_and_uses_up_no_attempt(server_url: str, namespace: str) -> None:
+def told(caplog: pytest.LogCaptureFixture, *lines: str) -> list[int]:
+    """How often each of these parts of a line was logged."""
+    return [sum(line in message for message in caplog.messages) for line in lines]
+
+
+def test_a_start_without_an_answer_is_put_off_and_uses_up_no_attempt(
+    server_url: str, namespace: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with Server() as lease:
         stage = Stage(server_url, namespace, backend=lease.url)
         fires: list[Fire] = []
@@ -288,12 +295,16 @@ def test_a_start_without_an_answer_is_put_off_and_uses_up_no_attempt(server_url:
         with stage.worker():
             wait_until(lambda: _waiting(stage), "the message is put off")
             assert fires == []
+            assert told(caplog, "no task can start", "answers again, tasks start") == [1, 0]
             lease.start()
             wait_until(lambda: stage.is_done(task_id), "the task is done")
         assert [fire.attempt for fire in fires] == [1]
+        assert told(caplog, "no task can start", "answers again, tasks start") == [1, 1]
 
 
-def test_an_end_that_cannot_be_written_is_written_later_and_the_body_runs_once(server_url: str, namespace: str) -> None:
+def test_an_end_that_cannot_be_written_is_written_later_and_the_body_runs_once(
+    server_url: str, namespace: str, caplog: pytest.LogCaptureFixture
+) -> None:
     with Server() as lease:
         stage = Stage(server_url, namespace, backend=lease.url)
         body = Body(stage)
@@ -303,6 +314,7 @@ def test_an_end_that_cannot_be_written_is_written_later_and_the_body_runs_once(s
             lease.stop()
             body.go_on.set()
             stage.wait_idle()
+            assert told(caplog, f"the end of a run of task {task_id} could not be written") == [1]
             lease.start()
             wait_until(lambda: stage.is_done(task_id), "the end is written")
             stage.send(REPORT, delivery="one", task_id=task_id)

@@ -12,7 +12,9 @@ from tests.nodes.waiting import wait_until
 from tests.tasks.stage import DigestDue, Stage
 
 
-def test_an_unknown_task_of_ours_waits_for_a_worker_that_knows_it(server_url: str, namespace: str) -> None:
+def test_an_unknown_task_of_ours_waits_for_a_worker_that_knows_it(
+    server_url: str, namespace: str, caplog: pytest.LogCaptureFixture
+) -> None:
     behind, ahead = Stage(server_url, namespace), Stage(server_url, namespace)
     runs: list[Any] = []
     ahead.schedule.job("shop.report", "@daily", lambda fire: runs.append(fire))
@@ -20,6 +22,7 @@ def test_an_unknown_task_of_ours_waits_for_a_worker_that_knows_it(server_url: st
     with behind.worker():
         (waiting,) = wait_until(lambda: _of(behind, PUT_OFF), "the message is put off")
         assert waiting["headers"]["eta"]
+        assert f"its message {task_id} is put off: a worker that knows it may come" in caplog.text
     with ahead.worker():
         wait_until(lambda: ahead.is_done(task_id), "the task is done")
         ahead.wait_idle()

@@ -14,8 +14,8 @@ from celery_leased_beat.generate import (
     require_event,
     write_changes,
 )
+from tests.core.changes import CHANGES, read
 from tests.core.jobs_modules import all_modules
-from tests.core.test_generate_laws import CHANGES, read
 from tests.typing.test_typing import ROOT, check, require
 
 #: A line takes it twice, as ``import name as name`` needs.

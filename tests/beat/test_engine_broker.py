@@ -1,0 +1,175 @@
+"""The engine and its broker: what an outage, a refusal and a late publish make of the fires that were claimed."""
+
+from datetime import timedelta
+
+import pytest
+import redis
+
+from celery_leased_beat.engine import Engine, Intent
+from celery_leased_beat.engine.outbox import COMMIT
+from celery_leased_beat.errors import BrokerError
+from celery_leased_beat.fires import to_milliseconds
+from celery_leased_beat.timing import Every
+from tests.beat.bench import SECOND, TICK, Bench, entry, grid
+from tests.nodes.waiting import wait_until
+
+
+def test_a_term_that_ends_in_a_burst_leaves_few_fires_to_be_enqueued_a_second_time(
+    bench: Bench, client: redis.Redis
+) -> None:
+    """A plain task has no marker, so it runs as often as it is enqueued."""
+    bench.tenure.begin()
+    names = [f"tick-{number}" for number in range(3 * COMMIT)]
+    timing = Every(60 * SECOND)
+    bench.engine(*(entry(name, timing=timing) for name in names)).turn(bench.now())
+    early = {f"{len(name)}:{name}:{timing.key}": to_milliseconds(bench.now() - 61 * SECOND) for name in names}
+    client.hset(bench.keys.state, mapping={field: f"{at} {at} 1" for field, at in early.items()})
+    bench.tenure.end()
+
+    bench.tenure.begin()
+    publish = bench.broker.publish
+
+    def publish_until_the_end(intent: Intent) -> None:
+        publish(intent)
+        if len(bench.broker.received) == 2 * COMMIT + 3:
+            bench.tenure.end()
+
+    bench.broker.publish = publish_until_the_end
+    bench.engine(*(entry(name, timing=timing) for name in names)).turn(bench.now())
+    assert len(bench.broker.received) == 2 * COMMIT + 3
+    bench.tenure.begin()
+    bench.engine(*(entry(name, timing=timing) for name in names)).turn(bench.now())
+    assert len({intent.fire.id for intent in bench.broker.received}) == len(names)
+    assert len(bench.broker.received) == len(names) + 3
+
+
+def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(
+    bench: Bench, client: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.tenure.begin()
+    engine = bench.engine(entry("all", catch_up="all"), entry("latest"), entry("skip", catch_up="skip"))
+    bench.turn_until(engine, 2, "all")
+    bench.broker.error = BrokerError("gone")
+    started = bench.now()
+    wait_until(lambda: engine.turn(bench.now()) and bench.now() - started > 10 * TICK, "an outage of ten instants")
+    assert client.hlen(bench.keys.intents) <= 3
+    ended = bench.now()
+    bench.broker.error = None
+    wait_until(lambda: engine.turn(bench.now()) and bench.broker.instants("latest")[-1] > ended + 2 * SECOND, "the end")
+    assert set(grid(bench.broker.instants("all"))) == {TICK}
+    assert "coalesced" in bench.outcomes("latest")
+    assert "skipped" in bench.outcomes("skip")
+    during = [instant for instant in bench.broker.instants("skip") if started + TICK < instant < ended]
+    assert during == []
+    begins, ends = (f"the broker is {state}" for state in ("out of reach", "reached again"))
+    lines = [line for message in caplog.messages for line in (begins, ends) if message.startswith(line)]
+    assert lines == [begins, ends]
+
+
+def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench: Bench) -> None:
+    """As after a failover to a primary whose clock is behind, which is the broker too."""
+    bench.tenure.begin()
+    engine = bench.engine(entry())
+    bench.turn_until(engine, 1)
+    bench.broker.error = BrokerError("gone")
+    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.outage)[1], "an outage")
+    bench.broker.error = None
+    engine.turn(bench.now() - 600 * SECOND)
+    assert engine.turn(bench.now() - 598 * SECOND)
+    assert not engine._outbox.outage
+    assert len(bench.broker.received) == 2
+
+
+def test_a_publish_over_a_broken_connection_is_tried_again_at_once_but_only_on_trust(bench: Bench) -> None:
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up="all"))
+    bench.turn_until(engine, 1)
+    tries: list[Intent] = []
+
+    def broken_once(intent: Intent) -> None:
+        tries.append(intent)
+        if len(tries) == 1:
+            raise BrokerError("broken")
+        bench.broker.received.append(intent)
+
+    bench.broker.publish = broken_once
+    bench.turn_until(engine, 3)
+    assert tries[0] == tries[1]
+
+    def loses_trust(intent: Intent) -> None:
+        tries.append(intent)
+        bench.tenure.held = None
+        raise BrokerError("broken")
+
+    bench.broker.publish, tries[:] = loses_trust, []
+    wait_until(lambda: engine.turn(bench.now()) is None, "the trust is gone")
+    assert len(tries) == 1
+
+
+def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(
+    bench: Bench, client: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.tenure.begin()
+    engine = bench.engine(entry("bad", timing=Every(60 * SECOND)))
+    bench.broker.error = ValueError("cannot be encoded")
+    engine.turn(bench.now())
+    watermark = client.hget(bench.keys.state, "3:bad:every 60000")
+    moved = bench.now() - 61 * SECOND
+    milliseconds = int(moved.timestamp() * 1000)
+    client.hset(bench.keys.state, "3:bad:every 60000", f"{milliseconds} {milliseconds} {watermark.split()[2]}")
+    bench.tenure.end()
+    bench.tenure.begin()
+    engine = bench.engine(entry("bad", timing=Every(60 * SECOND)))
+    now = bench.now()
+    for minutes in range(10):
+        assert bench.outcomes("bad").count("failed") == 0
+        assert client.hlen(bench.keys.intents) == (1 if minutes else 0)
+        engine.turn(now + minutes * SECOND * 61 if minutes else now)
+    assert bench.outcomes("bad").count("failed") == 1
+    assert client.hlen(bench.keys.intents) == 0
+    lines = [message.split(": ")[0] for message in caplog.messages if message.startswith("the fire of bad at ")]
+    assert [line.split(" ", 6)[-1] for line in lines] == ["was refused, it is tried again", "is failed"]
+
+
+def test_a_clock_that_is_set_back_makes_no_wait_of_a_refused_fire_longer(bench: Bench) -> None:
+    bench.tenure.begin()
+    engine = bench.engine(entry())
+    bench.turn_until(engine, 1)
+    bench.broker.error = ValueError("cannot be encoded")
+    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.intents)[1], "a refused fire")
+    bench.broker.error = None
+    outbox, now = engine._outbox, bench.now() - 600 * SECOND
+    outbox.flush(bench.tenure.term(), now)
+    assert outbox.intents == []
+
+
+def test_an_intent_past_its_grace_is_recorded_as_skipped_and_not_enqueued(bench: Bench, client: redis.Redis) -> None:
+    bench.tenure.begin()
+    engine = bench.engine(entry(timing=Every(SECOND), grace=2 * SECOND))
+    bench.broker.error = BrokerError("gone")
+    wait_until(lambda: engine.turn(bench.now()) and client.hlen(bench.keys.intents), "an intent")
+    bench.broker.error = None
+    engine.turn(bench.now() + 5 * SECOND)
+    assert bench.broker.received == []
+    assert "skipped" in bench.outcomes()
+    assert client.hlen(bench.keys.intents) == 0
+
+
+def test_the_grace_of_each_fire_is_checked_right_before_its_publish(bench: Bench) -> None:
+    bench.tenure.begin()
+    passed = timedelta()
+
+    def slow_publish(intent: Intent) -> None:
+        nonlocal passed
+        passed += SECOND
+        bench.broker.received.append(intent)
+
+    bench.broker.publish = slow_publish
+    engine = Engine(
+        [entry(f"tick-{number}", timing=Every(SECOND), grace=2 * SECOND) for number in range(5)],
+        bench.ledger, bench.broker, bench.tenure, namespace=bench.namespace, clock=lambda: bench.now() + passed,
+    )  # fmt: skip
+    wait_until(lambda: engine.turn(bench.now()) and bench.broker.received, "a first message")
+    late = [outcome for number in range(5) for outcome in bench.outcomes(f"tick-{number}") if outcome == "skipped"]
+    assert len(bench.broker.received) + len(late) == 5
+    assert late
