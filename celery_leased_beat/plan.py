@@ -67,7 +67,7 @@ class Decision:
 
 
 def plan(
-    timing: Timing, policy: Policy, watermark: datetime, now: datetime, serving_since: datetime, burst: int = 100
+    timing: Timing, policy: Policy, watermark: datetime, now: datetime, serving_since: datetime, burst: int
 ) -> tuple[Decision, ...]:
     """Return the decisions for the instants in (watermark, now], in order of time and without a gap.
 

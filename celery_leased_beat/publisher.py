@@ -13,12 +13,12 @@ from uuid import uuid4
 from celery import Celery
 from celery.result import denied_join_result
 from kombu import Connection
-from kombu.exceptions import OperationalError
 
 from celery_leased_beat.engine import Intent
 from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.events import is_our_task
 from celery_leased_beat.headers import fire_header
+from celery_leased_beat.outages import is_outage
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +42,6 @@ _BOUNDED: Mapping[str, Any] = {
     "interval_max": 0,
 }
 
-#: Answers of a Redis-like broker that concern every message, not the one that met them.
-_SERVER_STATES = ("MISCONF", "NOREPLICAS", "OOM", "READONLY", "LOADING", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN")
-_SERVER_STATE_ERRORS = {"ReadOnlyError", "OutOfMemoryError", "BusyLoadingError", "ClusterDownError", "MasterDownError"}
-
 
 class Publisher:
     """Enqueues fires on the broker of one app; satisfies the engine's ``Dispatcher``."""
@@ -58,26 +54,24 @@ class Publisher:
     def publish(self, intent: Intent) -> None:
         """Enqueue the message of ``intent``. Raises ``BrokerError`` for the connection, anything else for this fire.
 
-        After a ``BrokerError`` the next publish opens a new connection.
+        After an error the next publish opens a new connection, to the next of several brokers where this one is gone.
         """
         connection = self._connected()
         try:
             with denied_join_result():  # else a result backend subscribes to each fire's result, and never lets go
                 self._send(connection, intent)
         except Exception as error:
-            if _is_broker_error(connection, error):
-                self.close()
+            outage = is_outage(error, connection)
+            self.close()
+            if outage:
                 raise BrokerError(f"{type(error).__name__}: {error}") from error
-            if isinstance(error, connection.channel_errors):
-                self.close()
             raise
 
     def close(self) -> None:
-        """Close the connection, where there is one; never opens one."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
+        """Close the connection, where there is one; never opens one. It still knows which broker's turn it is."""
+        if self._connection is not None:
             try:
-                connection.collect()
+                self._connection.collect()
             except Exception:  # a broken connection may refuse even its end
                 logger.debug("the connection to the broker did not close cleanly", exc_info=True)
 
@@ -113,9 +107,3 @@ class Publisher:
             self.close()
             raise BrokerError(f"{type(error).__name__}: {error}") from error
         return self._connection
-
-
-def _is_broker_error(connection: Connection, error: Exception) -> bool:
-    if isinstance(error, (OperationalError, OSError, *connection.connection_errors)):
-        return True
-    return type(error).__name__ in _SERVER_STATE_ERRORS or str(error).startswith(_SERVER_STATES)

@@ -79,13 +79,13 @@ class Holding:
         self._served = False
         self._handover_from = boottime() + term.settling.total_seconds()
         self._progress_at = boottime()
-        pause: float | None = self._believe(term, won.sent)
-        while pause is not None:
-            renew_at = boottime() + pause
-            end = self._keep_until(renew_at, term)
+        renewed: tuple[Term, float] | None = term, self._believe(term, won.sent)
+        while renewed is not None:
+            term, pause = renewed
+            end = self._keep_until(boottime() + pause, term)
             if end is not None:
                 return end
-            pause = self._renew(term)
+            renewed = self._renew(term)
         return End.LOST
 
     def release(self, token: str) -> None:
@@ -133,21 +133,22 @@ class Holding:
         )
         return True
 
-    def _renew(self, term: Term) -> float | None:
-        """Renew the lease; return the seconds until the next try, None where the lease is lost."""
+    def _renew(self, term: Term) -> tuple[Term, float] | None:
+        """Renew the lease; return the term as it goes on and the seconds until the next try, None where it is lost."""
         sent = boottime()
         try:
             held = self._lease.renew(term.token, self._replica)
         except StoreError as error:
             if not self._lease.connected:
                 self._doubt(str(error))
-            return retry_pause()
+            return term, retry_pause()
         if held is None:
             logger.warning(
                 "lost the lease of term %s: another has it, or nobody", term.number, extra={"term": term.number}
             )
             return None
-        return self._believe(term.in_run(held.run_id), sent)
+        term = term.in_run(held.run_id)
+        return term, self._believe(term, sent)
 
     def _believe(self, term: Term, sent: float) -> float:
         """Trust ``term`` on the answer to a request of the time ``sent``; return the seconds until the next renewal."""

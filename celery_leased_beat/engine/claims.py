@@ -9,12 +9,14 @@ from celery_leased_beat.plan import Decision, Outcome, plan
 from celery_leased_beat.schedule import Entry
 
 
-def claims_of(item: Item, now: datetime, serving_since: datetime, namespace: str, term: Term) -> list[Claim]:
-    """Return one claim per decision for the instants of ``item`` up to ``now``; see ``plan`` for ``serving_since``.
+def claims_of(
+    item: Item, now: datetime, serving_since: datetime, namespace: str, term: Term, burst: int
+) -> list[Claim]:
+    """Return one claim per decision for the instants of ``item`` up to ``now``; see ``plan`` for the rest.
 
     Raises what the entry's timing or its lazy arguments raise.
     """
-    decisions = plan(item.timing, item.policy, item.position.watermark, now, serving_since)
+    decisions = plan(item.timing, item.policy, item.position.watermark, now, serving_since, burst)
     return [Claim(item.key, decision, _intent(item.entry, decision, namespace, term)) for decision in decisions]
 
 

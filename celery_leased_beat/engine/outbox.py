@@ -39,6 +39,10 @@ class _Waiting:
     attempts: int = 0
     due: datetime | None = None
 
+    def waits(self, now: datetime) -> bool:
+        """Whether its next try is still ahead; one that is further ahead than any wait is one of a clock set back."""
+        return self.due is not None and now < self.due <= now + LONGEST_BACKOFF
+
 
 class Outbox:
     """Publishes intents for as long as the term is trusted, and commits what was enqueued."""
@@ -75,8 +79,7 @@ class Outbox:
             return now
         if not self._waiting:
             return None
-        earliest = min(waiting.due or now for waiting in self._waiting)
-        return max(earliest, self._probe_at) if self._probe_at else earliest
+        return self._probe_at or min(waiting.due or now for waiting in self._waiting)
 
     def replace(self, intents: Iterable[Intent]) -> None:
         """Begin a term: these, and nothing else, are to be enqueued."""
@@ -115,7 +118,7 @@ class Outbox:
     def _settle(self, term: Term, waiting: _Waiting, now: datetime) -> bool:
         """Try one intent; return whether it is done with, in one way or another."""
         intent = waiting.intent
-        if waiting.due is not None and now < waiting.due <= now + LONGEST_BACKOFF:  # later: the clock was set back
+        if not self.outage and waiting.waits(now):  # in an outage each is as good a probe as any
             return False
         if intent.grace is not None and now - intent.fire.instant > intent.grace:
             self._abandon(term, intent, Outcome.SKIPPED, "past its grace")
@@ -139,6 +142,7 @@ class Outbox:
             self._dispatcher.publish(intent)
 
     def _refused(self, term: Term, waiting: _Waiting, error: Exception, now: datetime) -> bool:
+        self._note_reached()  # after an outage the connection is a new one, so this message alone is refused
         waiting.attempts += 1
         if waiting.attempts >= ATTEMPTS:
             self._abandon(term, waiting.intent, Outcome.FAILED, f"{type(error).__name__}: {error}")
@@ -172,15 +176,18 @@ class Outbox:
     def _note_enqueued(self, intent: Intent, now: datetime) -> None:
         self._enqueued.append(intent.fire.id)
         self._trust.progressed()
-        if self._probe_at is not None:
-            self._probe_at = None
-            logger.warning("the broker is reached again")
+        self._note_reached()
         fire, late = intent.fire, now - intent.fire.instant
         logger.info(
             "enqueued %s (%s): its instant %s, fire %s%s",
             fire.entry, intent.task, fire.instant.isoformat(), fire.id,
             f", {late.total_seconds():.1f} s late" if late > LATE else "", extra={"fire_id": fire.id},
         )  # fmt: skip
+
+    def _note_reached(self) -> None:
+        if self._probe_at is not None:
+            self._probe_at = None
+            logger.warning("the broker is reached again")
 
     def _note_outage(self, error: BrokerError, now: datetime) -> None:
         if self._probe_at is None:

@@ -102,13 +102,13 @@ class Engine:
             return self._claims_from
         if self._serving_since is None:
             self._serving_since = now
-        was_outage = self._outbox.outage
+        held_back = self._outbox.holds_back
         self._outbox.flush(term, now)
-        if was_outage:
+        if held_back:
             self._serving_since = now
         if not self._outbox.holds_back:
-            most = 1 if self._outbox.outage else CLAIMS
-            self._outbox.add(self._decider.claim_due(term, now, self._serving_since, most))
+            fires = 1 if self._outbox.outage else CLAIMS
+            self._outbox.add(self._decider.claim_due(term, now, self._serving_since, fires))
             self._outbox.flush(term, now)
         return self._next_wake(now)
 

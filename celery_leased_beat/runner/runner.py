@@ -82,6 +82,8 @@ class Runner:
         if self._replica is None:
             self._served = served(self._app, self._schedule, self._settings)  # with what was added meanwhile
             self._replica = Replica(self._app, self._served, self._settings)
+            if self._stopped:  # by now
+                return
             self._replica.start()  # apart from the building, so that a signal in between finds what it has to stop
         self._replica.turn(longest)
 

@@ -42,6 +42,8 @@ OUT_OF_REACH = 5
 
 #: Seconds that a last publish may take before the hard limit: as long as RabbitMQ may take to confirm it.
 HARD_LIMIT_MARGIN = 10
+#: With less than so many seconds left before the hard limit, a server that gives no answer is not asked once more.
+HARD_LIMIT_NEAR = 15
 
 _ROUTE = {"queue", "exchange", "routing_key"}
 
@@ -107,9 +109,12 @@ class LeasedTask(AnyTask):
 
     def _patience(self, elapsed: float = 0.0) -> float:
         """Return for how long to insist now: a hard limit would end the process, and the message with it."""
+        return min(self.publish_patience, self._left(elapsed) - HARD_LIMIT_MARGIN)
+
+    def _left(self, elapsed: float = 0.0) -> float:
+        """Return the seconds until the hard limit, for a run that has gone on for ``elapsed`` seconds."""
         hard_limit = (self.request.timelimit or (None, None))[0] or self.time_limit
-        left = inf if hard_limit is None else hard_limit - elapsed - HARD_LIMIT_MARGIN
-        return min(self.publish_patience, left)
+        return inf if hard_limit is None else hard_limit - elapsed
 
     def _current_run(self) -> Run | None:
         """Return the run in whose body this is; a plain call of the task itself, out of that body, belongs to it."""
@@ -122,13 +127,16 @@ class LeasedTask(AnyTask):
         try:
             records = records_for(self.app)
             run = Run(str(request.id), records.markers, records.renewer)
-            start = run.start(origin_of(request).delivery, request.retries)
+            twice = self._left() > HARD_LIMIT_NEAR
+            start = run.start(origin_of(request).delivery, request.retries, twice=twice)
         except (StoreError, SettingsError, SoftTimeLimitExceeded) as error:
-            if run is not None:
+            elapsed = run.seconds if run is not None else 0.0
+            if run is not None and self._left(elapsed) > HARD_LIMIT_NEAR:
                 run.pause()  # a start of which only the answer is late must not count as one that ended in nothing
+                elapsed = run.seconds
             silence_of(self.app).note(error)
             logger.debug("task %s[%s] is put off, its marker could not be asked", self.name, request.id)
-            raise put_off(self, OUT_OF_REACH, self._patience()) from error
+            raise put_off(self, OUT_OF_REACH, self._patience(elapsed)) from error
         silence_of(self.app).end()
         if start.verdict is MarkerVerdict.OWN:
             return run
@@ -140,7 +148,7 @@ class LeasedTask(AnyTask):
             return MaxRetriesExceededError(f"{self.name}[{request.id}] was started too often without coming to an end")
         if start.verdict is MarkerVerdict.LIVE:
             logger.debug("task %s[%s] is running elsewhere, this message is put off", self.name, request.id)
-            return put_off(self, start.remaining.total_seconds(), self._patience())
+            return put_off(self, start.remaining.total_seconds(), self._patience(run.seconds))
         logger.debug("task %s[%s] is dropped: %s", self.name, request.id, start.verdict.value)
         return Ignore()
 

@@ -1,8 +1,9 @@
 """The tasks ``schedule:<event>`` and ``event:<event>``: one envelope becomes one message per listener.
 
 The first attempt fixes the list of listeners in the record, with all that a message to each needs. Then, one by one, a
-message is published and that is recorded. A retry sends the rest of the recorded list, whatever its own code says. A
-message that was published and not recorded is published again under the same task id: the listener's marker drops it.
+message is published and that is recorded; one that is refused does not keep the others waiting. A retry sends the rest
+of the recorded list, whatever its own code says. A message that was published and not recorded is published again under
+the same task id: the listener's marker drops it.
 """
 
 import logging
@@ -12,11 +13,13 @@ from typing import Any
 
 from celery import Celery
 from celery.app.task import Context
+from celery.exceptions import SoftTimeLimitExceeded
 
 from celery_leased_beat.errors import StoreError
 from celery_leased_beat.events import Envelope, Listener, listener_task
 from celery_leased_beat.fires import listener_id
 from celery_leased_beat.headers import envelope_header, origin_of
+from celery_leased_beat.outages import is_outage
 from celery_leased_beat.store import Fanouts
 from celery_leased_beat.tasks.clock import now
 from celery_leased_beat.tasks.compat import AnyTask
@@ -74,10 +77,19 @@ def _envelope(request: Context, event: str, payload: dict[str, Any], occurred_at
 def _send_all(app: Celery, envelope: Envelope, listeners: Sequence[Listener]) -> None:
     records = records_for(app).fanouts
     recorded = records.begin(envelope.id, {listener.name: listener.message_options for listener in listeners})
-    recording = True
+    recording, refused = True, None
     for name, options in recorded.rest.items():
-        _send(app, envelope, name, options)
-        recording = recording and _note_sent(records, envelope.id, name)
+        try:
+            _send(app, envelope, name, options)
+        except Exception as error:
+            if isinstance(error, SoftTimeLimitExceeded) or is_outage(error, app.connection_for_write()):
+                raise  # the others would meet it too
+            logger.warning("the listener %s of the envelope %s cannot be sent to: %r", name, envelope.id, error)
+            refused = refused or error
+        else:
+            recording = recording and _note_sent(records, envelope.id, name)
+    if refused is not None:
+        raise refused
 
 
 def _note_sent(records: Fanouts, envelope: str, listener: str) -> bool:

@@ -39,8 +39,9 @@ class Renewer:
         with self._changed:
             self._runs.add(run)
             if self._thread is None:
-                self._thread = Thread(target=self._work, name="leased-beat-renewer", daemon=True)
-                self._thread.start()
+                thread = Thread(target=self._work, name="leased-beat-renewer", daemon=True)
+                thread.start()
+                self._thread = thread  # last: one that could not start is tried again with the next run
             self._changed.notify()
 
     def discard(self, run: Kept) -> None:

@@ -32,14 +32,17 @@ class Run:
         """For how long it goes on already."""
         return time.monotonic() - self._began
 
-    def start(self, delivery: str, attempt: int) -> Start:
+    def start(self, delivery: str, attempt: int, *, twice: bool = True) -> Start:
         """Ask whether to begin. With OWN and EXHAUSTED the marker is held, until one of the ends below.
 
-        Raises ``StoreError``. A lost reply is asked for once more: the same run may start as often as it likes.
+        Raises ``StoreError``. With ``twice`` a lost reply is asked for once more: the same run may start as often as it
+        likes.
         """
         try:
             start = self._markers.start(self._task_id, delivery, self._token, attempt)
         except StoreError:
+            if not twice:
+                raise
             start = self._markers.start(self._task_id, delivery, self._token, attempt)
         if start.verdict in (MarkerVerdict.OWN, MarkerVerdict.EXHAUSTED):
             self._renewer.add(self)

@@ -8,7 +8,7 @@ from uuid import uuid4
 from celery_leased_beat.engine import Engine, Intent, Term
 from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Entry, EventTarget
-from celery_leased_beat.store import Keys, Lease, Ledger, ServerClock, connect, dedicated
+from celery_leased_beat.store import Keys, Lease, Ledger, Record, ServerClock, connect, dedicated
 from celery_leased_beat.timing import Every
 from tests.nodes.waiting import wait_until
 
@@ -47,15 +47,18 @@ class Tenure:
 
 
 class Broker:
-    """Takes messages, unless it was told to fail."""
+    """Takes messages, unless it was told to fail, or to refuse those of one entry."""
 
     def __init__(self) -> None:
         self.received: list[Intent] = []
         self.error: Exception | None = None
+        self.refused = ""
 
     def publish(self, intent: Intent) -> None:
         if self.error:
             raise self.error
+        if intent.fire.entry == self.refused:
+            raise ValueError("cannot be encoded")
         self.received.append(intent)
 
     def instants(self, entry: str = "tick") -> list[datetime]:
@@ -94,9 +97,14 @@ class Bench:
         wait_until(enough, f"{count} messages of {name}")
         return self.broker.instants(name)
 
+    def records(self, name: str = "tick") -> list[Record]:
+        return list(self.ledger.history(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC), name))
+
     def outcomes(self, name: str = "tick") -> list[str]:
-        records = self.ledger.history(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC), name)
-        return [record.outcome for record in records]
+        return [record.outcome for record in self.records(name)]
+
+    def reasons(self, name: str = "tick") -> list[str]:
+        return [record.reason for record in self.records(name)]
 
 
 def grid(instants: list[datetime]) -> list[timedelta]:

@@ -11,6 +11,7 @@ from celery_leased_beat.errors import StoreError
 from celery_leased_beat.store import Keys, boottime
 from examples.valkey import Server
 from tests.beat.replicas import SOON, TTL, Compete, elect, looks
+from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import holds_for, wait_until
 
 
@@ -124,3 +125,25 @@ def test_a_stop_waits_no_longer_than_its_deadline_for_a_server_that_is_silent(co
         assert replica.election.term() is None
         server.resume()
         assert replica.stop(seconds=SOON)
+
+
+def test_a_term_resumes_in_each_run_of_its_server_also_in_one_that_it_was_in_before(
+    compete: Compete, keys: Keys
+) -> None:
+    """A failover to a replica and back: what the first server has lost meanwhile is known to the holder alone."""
+    with Server() as first, Server() as second, Proxy(first.port) as proxy:
+        replica = compete(url=proxy.url)
+        begun = elect(replica).term
+        before = begun
+        for old, new in ((first, second), (second, first)):
+            with redis.Redis.from_url(old.url) as source, redis.Redis.from_url(new.url) as target:
+                proxy.refuse = True
+                proxy.cut()
+                target.restore(keys.lease, 0, source.dump(keys.lease), replace=True)
+                proxy.refuse = False
+                proxy.redirect(new.port)
+            known = before.run_id
+            wait_until(lambda known=known: replica.holds() and replica.term.run_id != known, "it goes on", SOON)
+            assert (replica.term.token, replica.term.resumes) == (begun.token, True)
+            before = replica.term
+        assert before.run_id == begun.run_id

@@ -9,6 +9,7 @@ from celery_leased_beat.engine import Engine, Intent
 from celery_leased_beat.engine.outbox import COMMIT
 from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.fires import to_milliseconds
+from celery_leased_beat.plan import CatchUp
 from celery_leased_beat.timing import Every
 from tests.beat.bench import SECOND, TICK, Bench, entry, grid
 from tests.nodes.waiting import wait_until
@@ -64,6 +65,45 @@ def test_a_broker_outage_holds_claims_back_and_ends_in_what_catch_up_says(
     begins, ends = (f"the broker is {state}" for state in ("out of reach", "reached again"))
     lines = [line for message in caplog.messages for line in (begins, ends) if message.startswith(line)]
     assert lines == [begins, ends]
+
+
+@pytest.mark.parametrize("catch_up", ["all", "latest", "skip"])
+def test_an_outage_ends_also_where_nothing_waits_that_could_tell(bench: Bench, catch_up: CatchUp) -> None:
+    """What was claimed went past its grace meanwhile."""
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up=catch_up, grace=2 * TICK))
+    bench.turn_until(engine, 1)
+    bench.broker.error = BrokerError("gone")
+    wait_until(lambda: engine.turn(bench.now()) and "past its grace" in bench.reasons(), "a fire is given up")
+    bench.broker.error = None
+    bench.turn_until(engine, 5)
+
+
+@pytest.mark.parametrize("catch_up", ["all", "latest", "skip"])
+def test_an_outage_ends_also_where_another_replica_has_sent_what_waited(bench: Bench, catch_up: CatchUp) -> None:
+    bench.tenure.begin()
+    engine = bench.engine(entry(catch_up=catch_up))
+    bench.turn_until(engine, 1)
+    bench.broker.error = BrokerError("gone")
+    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.outage)[1], "an outage")
+    bench.tenure.end()
+    bench.tenure.begin()
+    bench.broker.error = None
+    bench.turn_until(bench.engine(entry(catch_up=catch_up)), 5)
+    bench.tenure.end()
+    bench.tenure.begin()
+    bench.turn_until(engine, 10)
+
+
+def test_an_outage_ends_also_where_the_one_message_that_waits_is_refused(bench: Bench) -> None:
+    bench.tenure.begin()
+    engine = bench.engine(entry("bad"), entry("good", timing=Every(SECOND)))
+    bench.broker.error = BrokerError("gone")
+    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.outage)[1], "an outage")
+    assert {intent.fire.entry for intent in engine._outbox.intents} == {"bad"}
+    bench.broker.error, bench.broker.refused = None, "bad"
+    bench.turn_until(engine, 2, "good")
+    assert bench.broker.instants("bad") == []
 
 
 def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench: Bench) -> None:

@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from amqp.exceptions import FrameSyntaxError
 from celery import Celery
 from kombu.exceptions import OperationalError
 
@@ -69,6 +72,45 @@ def test_a_fire_whose_queue_was_deleted_is_refused_and_then_finds_a_new_one(rabb
     publisher.publish(lost)
     publisher.close()
     assert received(rabbit_app) == {lost.fire.id}
+
+
+REFUSED: dict[str, dict[str, Any]] = {
+    "a queue that is not defined": {"queue": "undefined"},
+    "a codec that is not there": {"compression": "none such"},
+    "a delivery mode that is not there": {"delivery_mode": "by hand"},
+}
+
+
+@pytest.mark.parametrize("options", REFUSED.values(), ids=REFUSED.keys())
+def test_a_message_that_cannot_be_sent_is_refused_and_the_broker_is_not_taken_for_lost(
+    app: Celery, publisher: Publisher, options: dict[str, Any]
+) -> None:
+    app.conf.task_create_missing_queues = False
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        publisher.publish(replace(intent(), options=options))
+    assert not isinstance(caught.value, BrokerError)
+    fine = intent()
+    publisher.publish(fine)
+    assert received(app) == {fine.fire.id}
+
+
+def test_a_header_that_amqp_cannot_carry_is_refused(rabbit_app: Celery) -> None:
+    publisher, fine = Publisher(rabbit_app, "publishing"), intent()
+    with pytest.raises(FrameSyntaxError):
+        publisher.publish(replace(intent(), options={"headers": {"tenant": uuid4()}}))
+    publisher.publish(fine)
+    publisher.close()
+    assert received(rabbit_app) == {fine.fire.id}
+
+
+def test_the_broker_that_is_there_is_found_among_several(app: Celery, broker: Broker) -> None:
+    url = app.conf.broker_url
+    nowhere = f"{url.partition(':')[0]}://127.0.0.1:1//"
+    app.conf.broker_url = ";".join([nowhere] * 3 + [url])
+    publisher, fire = Publisher(app, "publishing"), intent()
+    assert [published(publisher, fire) for _ in range(2)] == [False, True]
+    publisher.close()
+    assert received(app) == {fire.fire.id}
 
 
 def test_a_worker_is_told_when_no_queue_gets_what_it_sends(rabbit_app: Celery) -> None:

@@ -56,6 +56,11 @@ class Proxy:
             link.close(reset=True)
         return len(links)
 
+    def redirect(self, target: int) -> None:
+        """Hand on to the server on another port from now on, over new connections: as after a failover."""
+        self._target = target
+        self.cut()
+
     def freeze(self) -> None:
         """Let nothing pass, in old connections and new ones, as a firewall that drops packets does."""
         self._flowing.clear()
