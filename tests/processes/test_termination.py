@@ -7,7 +7,6 @@ import pytest
 
 from tests.nodes.proxy import Proxy, Side
 from tests.processes.stage import Stage
-from tests.processes.test_takeover import assert_clean
 
 #: A replica releases within two seconds; the rest is Python's own end, on a machine that is busy.
 SOON = 10.0
@@ -43,4 +42,4 @@ def test_sigterm_during_a_call_ends_the_process_soon_and_loses_nothing(
     stage.beat("successor")
     stage.holder(other_than=stopped)
     stage.handled_each(3)
-    assert_clean(stage)
+    stage.assert_clean()

@@ -15,7 +15,6 @@ from tests.nodes.waiting import wait_until
 from tests.processes.happenings import Slow
 from tests.processes.options import Options
 from tests.processes.stage import NO_MESSAGES, WORKER_END, Stage
-from tests.processes.test_takeover import assert_clean
 
 BODY = 8.0
 
@@ -51,7 +50,7 @@ class TestWithABeatInside:
         stage.handled_each(3)
 
         assert all(worker.alive() for worker in workers)
-        assert_clean(stage)
+        stage.assert_clean()
 
     @pytest.mark.stage(entries={"tick": "all"}, workers=0)
     def test_another_beat_holds_after_the_holding_one_was_killed_alone(self, stage: Stage) -> None:
@@ -62,7 +61,7 @@ class TestWithABeatInside:
         stage.holder(other_than=holder)
         stage.handled_each(3)
         assert holder.alive()
-        assert_clean(stage)
+        stage.assert_clean()
 
     @pytest.mark.stage(entries={"tick": "all"}, workers=0, ttl=15.0)
     def test_a_worker_that_is_told_to_go_hands_the_lease_on_while_it_ends_its_bodies(self, stage: Stage) -> None:
@@ -96,7 +95,7 @@ class TestWithABeatInside:
         wait_until(lambda: not psutil.pid_exists(orphan), "the orphan has left")
         stage.holder(other_than=holder)
         stage.handled_each(3)
-        assert_clean(stage)
+        stage.assert_clean()
 
 
 def two_workers_with_beats(stage: Stage, *arguments: str) -> list[WorkerNode]:
