@@ -14,9 +14,8 @@ from tests.chaos.run import begin, calm, holder_of, wait_for
 from tests.chaos.runs import fires_of
 from tests.chaos.scene import Scene
 from tests.chaos.verdict import judge
-from tests.nodes.proxy import Hold, Side
+from tests.nodes.proxy import Hold, Side, script
 from tests.nodes.waiting import wait_until
-from tests.processes.test_termination import script
 
 #: Replicas at a time: one of them holds the lease, some start, and some have seen the holder.
 REPLICAS = 5

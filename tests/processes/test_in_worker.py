@@ -9,8 +9,8 @@ from celery_leased_beat.worker import _is_ours
 from tests.nodes.celery import WorkerNode
 from tests.nodes.programs import require_module
 from tests.nodes.waiting import wait_until
+from tests.processes.happenings import dispatch_slow
 from tests.processes.stage import NO_MESSAGES, WORKER_END, Stage
-from tests.processes.test_worker import dispatch_slow
 
 ENTRIES = {"tick": "all"}
 GREEN = ["gevent", "eventlet"]

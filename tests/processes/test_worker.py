@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import psutil
 import pytest
-from celery import Celery
 
-from celery_leased_beat import Events
 from tests.nodes.celery import WorkerNode
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
-from tests.processes.happenings import Slow
+from tests.processes.happenings import dispatch_slow
 from tests.processes.options import Options
 from tests.processes.stage import NO_MESSAGES, WORKER_END, Stage
 
@@ -105,12 +103,3 @@ def two_workers_with_beats(stage: Stage, *arguments: str) -> list[WorkerNode]:
     stage.holder()
     stage.handled_each(2)
     return workers
-
-
-def dispatch_slow(broker: str, seconds: float, *, gate: str = "") -> str:
-    """Dispatch the event as a web process would, which knows no listener; return the envelope's id."""
-    app = Celery("stage", broker=broker)
-    try:
-        return Events(app).dispatch(Slow(seconds, gate))
-    finally:
-        app.close()
