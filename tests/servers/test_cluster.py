@@ -15,7 +15,6 @@ from tests.brokers.stand import Stand
 from tests.nodes.cluster import LocalCluster
 from tests.nodes.waiting import wait_until
 from tests.servers.store import Store
-from tests.servers.test_sentinel import holder, owed
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +75,7 @@ def test_a_dead_holder_and_a_dead_node_cost_no_instant(serve: Callable[..., Stan
         stand.reached("report", 3)
 
         died = time.time()
-        holder(stand, owner).kill("SIGKILL")
+        stand.holder(owner).kill("SIGKILL")
         rows = stand.reached("report", 2)
         assert rows[0].at - died < 3, "its connection was seen to be gone"
 
@@ -86,4 +85,4 @@ def test_a_dead_holder_and_a_dead_node_cost_no_instant(serve: Callable[..., Stan
 
         found = stand.settled()
         assert found.doubled == []
-        assert owed(found) == []
+        assert found.owed == []

@@ -17,7 +17,6 @@ from tests.brokers.stand import Stand
 from tests.nodes.process import ROOT
 from tests.nodes.waiting import wait_until
 from tests.servers.store import ENTRY, REPLICA, TTL, Store
-from tests.servers.test_sentinel import holder, owed
 
 #: All that this package does with its keys, and nothing else.
 NEEDED = (
@@ -127,13 +126,13 @@ def test_a_beat_without_these_rights_fires_and_is_followed_when_its_lease_ends(
     stand = serve(user("all"), beats=2)
     stand.reached("report", 3)
     died = time.time()
-    first = holder(stand, server)
+    first = stand.holder(server)
     first.kill("SIGKILL")
     rows = stand.reached("report", 2)
     assert rows[-1].at - died < 10
 
     found = stand.settled()
     assert found.doubled == []
-    assert owed(found) == []
+    assert found.owed == []
     for right in RIGHTS:
         assert first.logs().count(f"does not allow its user {right}") == 1, right
