@@ -1,11 +1,12 @@
 """The house's rules, as tests: imports flow one way, modules stay small, the public surface is what it says."""
 
+import ast
 import importlib
 import pkgutil
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import celery_leased_beat
 ROOT = Path(__file__).parents[1]
 PYPROJECT = str(ROOT / "pyproject.toml")
 PACKAGE = ROOT / "celery_leased_beat"
+TESTS = ROOT / "tests"
 LONGEST_MODULE = 250
 
 MODULES = [celery_leased_beat.__name__] + [
@@ -30,11 +32,26 @@ def sources() -> list[Path]:
     return sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.lua")])
 
 
+def imported(file: Path) -> Iterator[str]:
+    """The dotted names of all that a module imports."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
 def test_imports_flow_one_way_and_the_core_knows_neither_celery_nor_redis() -> None:
     # In a process of its own: it configures logging, and disables the loggers that other tests listen to.
     command = f"from importlinter.cli import lint_imports; raise SystemExit(lint_imports({PYPROJECT!r}, no_cache=True))"
     linted = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
     assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+def test_no_module_of_tests_imports_from_a_module_with_tests() -> None:
+    """What two of them need has a module of its own, beside its like."""
+    imports = [(str(file.relative_to(ROOT)), name) for file in sorted(TESTS.rglob("*.py")) for name in imported(file)]
+    assert [(file, name) for file, name in imports if ".test_" in f".{name}"] == []
 
 
 def test_no_module_is_longer_than_250_lines() -> None:

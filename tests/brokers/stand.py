@@ -9,7 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from tests.brokers.entries import HANDLERS, INTERVAL, LOSSY, SETTINGS
+import redis
+
+from celery_leased_beat.store import Keys
+from examples.valkey import Server
+from tests.brokers.entries import HANDLERS, INTERVAL, LOSSY, NAME, SETTINGS
 from tests.nodes.celery import BeatNode, WorkerNode, beat, worker
 from tests.nodes.waiting import wait_until
 from tests.processes.sink import Row, Sink
@@ -24,6 +28,11 @@ class Found:
 
     missing: Instants = field(default_factory=list)
     doubled: Instants = field(default_factory=list)
+
+    @property
+    def owed(self) -> Instants:
+        """What is missing of the entries that catch up on everything."""
+        return [lost for lost in self.missing if lost[0] not in LOSSY]
 
 
 class Stand:
@@ -53,6 +62,12 @@ class Stand:
     def beat(self) -> BeatNode:
         """The one beat, or the first."""
         return self.beats[0]
+
+    def holder(self, server: Server) -> BeatNode:
+        """Return the beat that the lease on ``server`` names."""
+        with redis.Redis(port=server.port, decode_responses=True) as client:
+            value = client.get(Keys(NAME).lease)
+        return next(beat for beat in self.beats if f":{beat.pid}" in value)
 
     def logs(self) -> str:
         """What the beats have logged."""
@@ -94,7 +109,7 @@ class Stand:
 
         def owed() -> Instants:
             self.supervise()
-            return [lost for lost in self.found(until).missing if lost[0] not in LOSSY]
+            return self.found(until).owed
 
         try:
             wait_until(lambda: not owed(), "all that is due", seconds)

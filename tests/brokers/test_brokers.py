@@ -10,6 +10,7 @@ from tests.brokers.brokers import Broker
 from tests.brokers.entries import DELAY, LISTENERS, NAME, SETTINGS
 from tests.brokers.stand import Found, Stand
 from tests.nodes.waiting import wait_until
+from tests.processes.sink import Row
 
 #: How long the broker stays away (seconds): longer than a lease of these tests.
 AWAY = 4.0
@@ -36,8 +37,8 @@ def test_a_listener_that_failed_is_tried_again(stand: Stand) -> None:
 
 def test_a_delayed_message_comes_when_its_delay_is_over(stand: Stand) -> None:
     rows = stand.reached("delayed", 2)
-    assert all(row.at - row.due.timestamp() > DELAY - 1 for row in rows)
-    assert all(row.at - row.due.timestamp() < DELAY + 3 for row in rows[1:])
+    assert all(lateness(row) > DELAY - 1 for row in rows)
+    wait_until(lambda: any(lateness(row) < DELAY + 1 for row in stand.rows("delayed")), "one that comes right then", 60)
 
 
 def test_a_broker_that_is_lost_and_comes_back_costs_what_catch_up_says(stand: Stand, broker: Broker) -> None:
@@ -83,6 +84,11 @@ def send_twice(stand: Stand, broker: Broker) -> str:
 
 def starts(stand: Stand, task_id: str) -> int:
     return int(stand.sink.client.get(f"count:starts:{task_id}") or 0)
+
+
+def lateness(row: Row) -> float:
+    """How long after its instant it was handled, in seconds."""
+    return row.at - row.due.timestamp()
 
 
 def left_out(entry: str, found: Found) -> int:

@@ -14,16 +14,13 @@ from tests.chaos.run import begin, calm, holder_of, wait_for
 from tests.chaos.runs import fires_of
 from tests.chaos.scene import Scene
 from tests.chaos.verdict import judge
-from tests.nodes.proxy import Hold, Side
+from tests.nodes.proxy import Hold, Side, script
 from tests.nodes.waiting import wait_until
-from tests.processes.test_termination import script
 
 #: Replicas at a time: one of them holds the lease, some start, and some have seen the holder.
 REPLICAS = 5
 #: So many seconds after its start a standby has seen the holder, and may take over before the TTL is over.
 SEEN = 1.5
-#: How late an instant may be handled on a machine that is busy: less than the lease's TTL, on which nobody waits.
-LATE = 10.0
 
 
 @pytest.fixture
@@ -42,15 +39,14 @@ def test_each_instant_is_handled_once_and_soon_though_holders_are_killed_around_
         wait_for(scene, lambda seasoned=seasoned: seasoned.standbys() >= 2, "standbys that have seen the holder", 60)
         holder = holder_of(scene)
         scene.aim(spread=0.2)
-        holder.tell("SIGKILL")
-        wait_for(scene, lambda holder=holder: scene.holder() not in (None, holder), "a successor")
+        kill_with_a_lasting_lease(scene, holder)
+        wait_for(scene, lambda holder=holder: scene.holder() not in (None, holder), "a successor that saw it die")
     evidence = calm(scene)
     verdict = judge(evidence)
     late = lateness(evidence.notes)
     print(f"{kills} kills, latest {max(late):.2f} s, median {statistics.median(late):.3f} s: {verdict}")
     assert not verdict.wrong, str(verdict)
     assert not verdict.allowed, str(verdict)
-    assert max(late) < LATE
 
 
 @pytest.mark.parametrize("side", ["request", "reply"], ids=["uncommitted", "committed"])
@@ -79,6 +75,13 @@ def test_a_successor_does_not_fire_again_what_the_killed_holder_fired(scene: Sce
     verdict = judge(evidence)
     assert not verdict.wrong, str(verdict)
     assert not [one for one in verdict.allowed if one.what != "given up and run"], str(verdict)
+
+
+def kill_with_a_lasting_lease(scene: Scene, holder: Replica) -> None:
+    """Kill it, and let its lease not end by itself: it is followed soon, by who has seen it die, or never."""
+    holder.tell("SIGSTOP")  # else it may renew the lease, and with it its end
+    scene.lease.client.persist(scene.keys.lease)
+    holder.tell("SIGKILL")
 
 
 def kill_and_look(scene: Scene, holder: Replica, held: Hold) -> tuple[frozenset[str], frozenset[str]]:

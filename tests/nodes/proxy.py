@@ -5,6 +5,8 @@ import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha1
+from importlib.resources import files
 from typing import Literal, Self
 
 from examples.valkey import HOST
@@ -135,6 +137,12 @@ class Hold:
             self.seen.set()
         if link is self._link and side == self._side:
             self._released.wait()
+
+
+def script(name: str) -> bytes:
+    """Return what a call of one of the store's scripts has in it: the digest of its source."""
+    source = files("celery_leased_beat.store").joinpath(f"{name}.lua").read_bytes()
+    return sha1(source, usedforsecurity=False).hexdigest().encode()
 
 
 class _Link:

@@ -1,8 +1,10 @@
-"""The events of the app under test."""
+"""The events of the app under test, and how the slow one is dispatched from outside."""
 
 from dataclasses import dataclass
 
-from celery_leased_beat import event
+from celery import Celery
+
+from celery_leased_beat import Events, event
 
 
 @event("stage.tick")
@@ -20,3 +22,12 @@ class Slow:
 
     seconds: float
     gate: str = ""
+
+
+def dispatch_slow(broker: str, seconds: float, *, gate: str = "") -> str:
+    """Dispatch a ``Slow`` as a web process would, which knows no listener; return the envelope's id."""
+    app = Celery("stage", broker=broker)
+    try:
+        return Events(app).dispatch(Slow(seconds, gate))
+    finally:
+        app.close()

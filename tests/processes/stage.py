@@ -190,6 +190,12 @@ class Stage:
         assert set(codes.values()) <= {0}, f"a replica ended with an error: {codes}"
         return self.compare(until)
 
+    def assert_clean(self) -> None:
+        """Finish, and find each instant handled once, by every listener."""
+        compared = self.finish()
+        print(compared)
+        assert compared.clean, str(compared)
+
     def drained(self, seconds: float = 60.0) -> None:
         """Wait until the broker holds no message of a fire of which it holds one now, waiting or unacknowledged.
 

@@ -8,10 +8,10 @@ import pytest
 from tests.nodes.celery import WorkerNode, worker
 from tests.nodes.rabbitmq import LocalRabbitMQ
 from tests.nodes.waiting import wait_until
+from tests.processes.happenings import dispatch_slow
 from tests.processes.options import Options
 from tests.processes.sink import Row, Sink
 from tests.processes.stage import APP
-from tests.processes.test_worker import dispatch_slow
 
 #: Seconds: RabbitMQ looks once a second whether a message is out for longer than the timeout.
 TIMEOUT, LOOK = 3, 1

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.processes.stage import Stage
-from tests.processes.test_takeover import assert_clean
 
 
 @pytest.mark.stage(entries={"tick": "all"}, fan_out_fault="error")
@@ -21,4 +20,4 @@ def assert_one_fan_out_stopped_and_went_on(stage: Stage) -> None:
     stage.handled_each(3)
     assert int(stage.sink.client.get("count:refused")) > 1
     # The comparison holds each envelope's id with the fire's, which is the trigger's task id.
-    assert_clean(stage)
+    stage.assert_clean()

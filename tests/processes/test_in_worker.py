@@ -9,9 +9,8 @@ from celery_leased_beat.worker import _is_ours
 from tests.nodes.celery import WorkerNode
 from tests.nodes.programs import require_module
 from tests.nodes.waiting import wait_until
+from tests.processes.happenings import dispatch_slow
 from tests.processes.stage import NO_MESSAGES, WORKER_END, Stage
-from tests.processes.test_takeover import assert_clean
-from tests.processes.test_worker import dispatch_slow
 
 ENTRIES = {"tick": "all"}
 GREEN = ["gevent", "eventlet"]
@@ -37,7 +36,7 @@ def test_workers_with_a_replica_hand_the_lease_on_when_one_is_killed_and_when_on
     stage.holder(other_than=told)
     assert told.wait_ended(WORKER_END) == 0
     stage.handled_each(2)
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 @pytest.mark.stage(workers=0, entries=ENTRIES)
@@ -88,7 +87,7 @@ def test_green_pools_hand_the_lease_on_as_others_do(stage: Stage, pool: str) -> 
         stage.holder(other_than=holder)
         assert holder.wait_ended(WORKER_END) == (0 if signal == "SIGTERM" else -9)
     stage.handled_each(2)
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 def start(stage: Stage, pool: str, name: str = "inside", *arguments: str) -> WorkerNode:

@@ -11,13 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.nodes.proxy import Proxy
+from tests.nodes.proxy import Proxy, script
 from tests.nodes.redelivery import restoring
 from tests.nodes.waiting import wait_until
+from tests.processes.happenings import dispatch_slow
 from tests.processes.options import Options
 from tests.processes.stage import Stage
-from tests.processes.test_termination import script
-from tests.processes.test_worker import dispatch_slow
 
 BODY = 2.0
 VISIBILITY_TIMEOUT = 4.0

@@ -3,7 +3,6 @@
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
 from tests.processes.stage import Stage
-from tests.processes.test_takeover import assert_clean
 
 
 def test_a_deleted_lease_is_taken_again_and_nothing_is_lost(stage: Stage) -> None:
@@ -16,7 +15,7 @@ def test_a_deleted_lease_is_taken_again_and_nothing_is_lost(stage: Stage) -> Non
     wait_until(lambda: stage.lease_value() not in ("", term), "the lease of a new term")
     stage.handled_each(3)
 
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 def test_a_foreign_token_is_respected_and_nobody_fires_beside_it(stage: Stage) -> None:
@@ -33,7 +32,7 @@ def test_a_foreign_token_is_respected_and_nobody_fires_beside_it(stage: Stage) -
     stage.client.delete(stage.lease_key)
     stage.holder()
     stage.handled_each(3)
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 def test_a_flushed_server_costs_no_instant_and_doubles_none(stage: Stage) -> None:
@@ -47,7 +46,7 @@ def test_a_flushed_server_costs_no_instant_and_doubles_none(stage: Stage) -> Non
     stage.holder()
     stage.handled_each(3)
 
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 def test_a_holder_cut_off_from_the_lease_alone_stops_and_another_goes_on(stage: Stage, lease_proxy: Proxy) -> None:
@@ -62,7 +61,7 @@ def test_a_holder_cut_off_from_the_lease_alone_stops_and_another_goes_on(stage: 
     lease_proxy.thaw()
     stage.handled_each(2)
 
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 def test_a_holder_cut_off_from_the_broker_alone_lets_another_try(stage: Stage, broker_proxy: Proxy) -> None:
@@ -77,4 +76,4 @@ def test_a_holder_cut_off_from_the_broker_alone_lets_another_try(stage: Stage, b
     broker_proxy.thaw()
     stage.handled_each(2)
 
-    assert_clean(stage)
+    stage.assert_clean()

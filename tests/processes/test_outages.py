@@ -6,7 +6,6 @@ import pytest
 
 from tests.processes.comparison import JOB
 from tests.processes.stage import Stage
-from tests.processes.test_takeover import assert_clean
 
 #: Longer than a lease, so that no replica can trust one that it had before.
 OUTAGE = 9.0
@@ -25,7 +24,7 @@ def test_a_restarted_lease_server_costs_no_instant_and_doubles_none(stage: Stage
     stage.holder()
     stage.handled_each(3)
 
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 @pytest.mark.stage(entries=POLICIES, visibility_timeout=20.0)

@@ -14,7 +14,6 @@ from tests.nodes.celery import BeatNode
 from tests.nodes.process import ROOT, LocalProcess
 from tests.nodes.waiting import wait_until
 from tests.processes.stage import APP, Stage
-from tests.processes.test_takeover import assert_clean
 
 
 @pytest.mark.stage(workers=1, entries={"tick": "all"})
@@ -25,7 +24,7 @@ def test_beat_shows_its_lease_and_settings_and_the_workers_answer(stage: Stage, 
     for shown in (stage.lease_key, "3 s", "UTC", stage.options.app):
         beat.assert_log_exists(shown)
     stage.handled_each(2)
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 @pytest.mark.stage(workers=0)
@@ -87,4 +86,4 @@ def test_replicas_that_start_before_their_servers_compete_once_these_are_up(stag
     stage.lease.start()
     stage.holder()
     stage.handled_each(3)
-    assert_clean(stage)
+    stage.assert_clean()

@@ -1,22 +1,12 @@
 """SIGTERM in the middle of a call: the process ends soon, without an error; its successor loses and doubles nothing."""
 
-from hashlib import sha1
-from importlib.resources import files
-
 import pytest
 
-from tests.nodes.proxy import Proxy, Side
+from tests.nodes.proxy import Proxy, Side, script
 from tests.processes.stage import Stage
-from tests.processes.test_takeover import assert_clean
 
 #: A replica releases within two seconds; the rest is Python's own end, on a machine that is busy.
 SOON = 10.0
-
-
-def script(name: str) -> bytes:
-    """Return what a call of one of the store's scripts has in it: the digest of its source."""
-    source = files("celery_leased_beat.store").joinpath(f"{name}.lua").read_bytes()
-    return sha1(source, usedforsecurity=False).hexdigest().encode()
 
 
 @pytest.mark.stage(entries={"tick": "all"}, workers=1)
@@ -43,4 +33,4 @@ def test_sigterm_during_a_call_ends_the_process_soon_and_loses_nothing(
     stage.beat("successor")
     stage.holder(other_than=stopped)
     stage.handled_each(3)
-    assert_clean(stage)
+    stage.assert_clean()

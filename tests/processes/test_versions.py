@@ -8,7 +8,6 @@ from celery_leased_beat.store import Member
 from tests.nodes.celery import BeatNode
 from tests.nodes.waiting import wait_until
 from tests.processes.stage import Stage
-from tests.processes.test_takeover import assert_clean
 
 TTL = 15.0
 #: What both versions have; it is fired every second.
@@ -62,7 +61,7 @@ def test_a_newer_version_gets_the_lease_long_before_it_would_end_and_nothing_com
         mine, other = ("removed", "new") if here == "1.9" else ("new", "removed")
         assert f"only here: '{mine}'; only there: '{other}' (here version {here}, 8 entries" in line
         assert f"there version {there}, 8 entries" in line
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 @pytest.mark.stage(ttl=TTL, entries=COMMON)
@@ -83,7 +82,7 @@ def test_without_versions_the_holder_stays_and_both_say_that_they_differ(stage: 
     stage.handled_each(3)
     assert len(fired(stage, "new")) >= 2
     assert max(fired(stage, "removed")) < stopped + 1
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 @pytest.mark.stage(ttl=TTL, entries=COMMON)
@@ -96,7 +95,7 @@ def test_an_older_version_holds_again_when_every_newer_one_is_gone(stage: Stage)
     new.kill("SIGKILL")
     wait_until(lambda: stage.holds(old), "the older one holds", TTL * 2 / 3)
     stage.handled_each(3)
-    assert_clean(stage)
+    stage.assert_clean()
 
 
 @pytest.mark.stage(ttl=TTL, entries=COMMON)
@@ -107,4 +106,4 @@ def test_a_replica_with_an_empty_schedule_gets_nothing_by_being_newer(stage: Sta
     wait_until(lambda: logged(full, DIFFERS) and logged(empty, DIFFERS), "both say that they differ")
     assert logged(empty, "the schedule is empty") == 1
     stage.stays(lambda: stage.holds(full), "the one with entries holds", 2.0)
-    assert_clean(stage)
+    stage.assert_clean()

@@ -6,16 +6,13 @@ from dataclasses import replace
 
 import psutil
 import pytest
-from celery import Celery
 
-from celery_leased_beat import Events
 from tests.nodes.celery import WorkerNode
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
-from tests.processes.happenings import Slow
+from tests.processes.happenings import dispatch_slow
 from tests.processes.options import Options
 from tests.processes.stage import NO_MESSAGES, WORKER_END, Stage
-from tests.processes.test_takeover import assert_clean
 
 BODY = 8.0
 
@@ -51,7 +48,7 @@ class TestWithABeatInside:
         stage.handled_each(3)
 
         assert all(worker.alive() for worker in workers)
-        assert_clean(stage)
+        stage.assert_clean()
 
     @pytest.mark.stage(entries={"tick": "all"}, workers=0)
     def test_another_beat_holds_after_the_holding_one_was_killed_alone(self, stage: Stage) -> None:
@@ -62,7 +59,7 @@ class TestWithABeatInside:
         stage.holder(other_than=holder)
         stage.handled_each(3)
         assert holder.alive()
-        assert_clean(stage)
+        stage.assert_clean()
 
     @pytest.mark.stage(entries={"tick": "all"}, workers=0, ttl=15.0)
     def test_a_worker_that_is_told_to_go_hands_the_lease_on_while_it_ends_its_bodies(self, stage: Stage) -> None:
@@ -96,7 +93,7 @@ class TestWithABeatInside:
         wait_until(lambda: not psutil.pid_exists(orphan), "the orphan has left")
         stage.holder(other_than=holder)
         stage.handled_each(3)
-        assert_clean(stage)
+        stage.assert_clean()
 
 
 def two_workers_with_beats(stage: Stage, *arguments: str) -> list[WorkerNode]:
@@ -106,12 +103,3 @@ def two_workers_with_beats(stage: Stage, *arguments: str) -> list[WorkerNode]:
     stage.holder()
     stage.handled_each(2)
     return workers
-
-
-def dispatch_slow(broker: str, seconds: float, *, gate: str = "") -> str:
-    """Dispatch the event as a web process would, which knows no listener; return the envelope's id."""
-    app = Celery("stage", broker=broker)
-    try:
-        return Events(app).dispatch(Slow(seconds, gate))
-    finally:
-        app.close()

@@ -7,7 +7,7 @@ import redis
 
 from celery_leased_beat.store import Keys
 from tests.nodes.waiting import wait_until
-from tests.servers.test_tls import serving
+from tests.servers.replica import serving
 
 POLICY = "maxmemory-policy"
 

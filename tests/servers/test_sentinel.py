@@ -7,10 +7,9 @@ import pytest
 import redis
 
 from celery_leased_beat.errors import StoreError
-from celery_leased_beat.store import Keys
 from examples.valkey import Server
-from tests.brokers.entries import LOSSY, NAME
-from tests.brokers.stand import Found, Stand
+from tests.brokers.entries import NAME
+from tests.brokers.stand import Stand
 from tests.nodes.celery import BeatNode
 from tests.nodes.sentinel import PRIMARY, Watched
 from tests.nodes.waiting import wait_until
@@ -53,7 +52,7 @@ def test_a_failover_costs_no_instant_and_doubles_none(watched: Watched, serve: C
 
     found = stand.settled()
     assert found.doubled == []
-    assert owed(found) == []
+    assert found.owed == []
     assert all(beat.alive() for beat in stand.beats)
 
 
@@ -62,7 +61,7 @@ def test_after_a_failover_that_loses_writes_the_last_holder_goes_on_with_what_it
 ) -> None:
     stand = serve(watched.url, watched.transport_options, beats=2)
     stand.reached("report", 3)
-    old = holder(stand, watched.primary)
+    old = stand.holder(watched.primary)
 
     assert WAITS not in stand.logs()
     cut_off = fall_behind(stand, watched.primary)
@@ -74,10 +73,10 @@ def test_after_a_failover_that_loses_writes_the_last_holder_goes_on_with_what_it
 
     found = stand.settled()
     print("doubled:", found.doubled)
-    assert holder(stand, watched.replica) is old
+    assert stand.holder(watched.replica) is old
     underway = [period(cut_off), period(died)]
     assert [twice for twice in found.doubled if not any(begin < twice[2] < end for begin, end in underway)] == []
-    assert owed(found) == []
+    assert found.owed == []
     assert WAITS in old.logs(), "an older holder could still trust a lease that only the dead primary knew"
     assert all(beat.alive() for beat in stand.beats)
     with Store(watched.replica.url, NAME) as store:
@@ -90,7 +89,7 @@ def test_a_last_holder_that_is_gone_too_is_followed_and_what_was_lost_is_decided
 ) -> None:
     stand = serve(watched.url, watched.transport_options, beats=2)
     stand.reached("report", 3)
-    old = holder(stand, watched.primary)
+    old = stand.holder(watched.primary)
     stand.beats.remove(old)
 
     cut_off = fall_behind(stand, watched.primary)
@@ -103,7 +102,7 @@ def test_a_last_holder_that_is_gone_too_is_followed_and_what_was_lost_is_decided
     found = stand.settled()
     print("doubled:", found.doubled)
     assert [twice for twice in found.doubled if not cut_off - UNDERWAY < twice[2] < lost_until] == []
-    assert owed(found) == []
+    assert found.owed == []
     assert all(beat.alive() for beat in stand.beats)
 
 
@@ -121,13 +120,7 @@ def test_a_primary_that_comes_back_after_its_successor_is_left_alone(
 
     found = stand.settled()
     assert found.doubled == []
-    assert owed(found) == []
-
-
-def holder(stand: Stand, server: Server) -> BeatNode:
-    with redis.Redis(port=server.port, decode_responses=True) as client:
-        value = client.get(Keys(NAME).lease)
-    return next(beat for beat in stand.beats if f":{beat.pid}" in value)
+    assert found.owed == []
 
 
 def period(moment: datetime) -> tuple[datetime, datetime]:
@@ -146,8 +139,3 @@ def fall_behind(stand: Stand, primary: Server) -> datetime:
 
 def stands_down(beat: BeatNode) -> bool:
     return "the lease is not trusted" in beat.logs() or "lost the lease" in beat.logs()
-
-
-def owed(found: Found) -> list[object]:
-    """What is missing of the entries that catch up on everything."""
-    return [lost for lost in found.missing if lost[0] not in LOSSY]

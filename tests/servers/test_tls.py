@@ -3,21 +3,18 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import redis
-from celery import Celery
 
-from celery_leased_beat import Schedule
 from celery_leased_beat.errors import StoreError
-from celery_leased_beat.runner import Runner
 from examples.valkey import HOST, free_port
 from tests.brokers.stand import Stand
 from tests.nodes.programs import require
 from tests.nodes.waiting import wait_until
+from tests.servers.replica import serving
 from tests.servers.store import Store
 from tests.store.programs import Certificates, running
 
@@ -111,21 +108,6 @@ def test_a_password_that_is_wrong_or_missing_is_said_and_not_shown(
         client.config_set("requirepass", "")
     assert "Auth" in caplog.text
     assert "wrong" not in caplog.text.replace("wrong number", "")
-
-
-@contextmanager
-def serving(namespace: str, url: str, options: dict[str, Any]) -> Iterator[Runner]:
-    """A replica in this process, after its first turn."""
-    app = Celery(namespace, broker="memory://", set_as_current=False)
-    app.conf.update(leased_beat_backend=url, leased_beat_transport_options=options, leased_beat_lease_ttl=3)
-    Schedule(app).job("job", "@hourly", print)
-    runner = Runner(app)
-    runner.turn(0.1)
-    try:
-        yield runner
-    finally:
-        runner.stop()
-        runner.close()
 
 
 def _hear(listener: socket.socket, heard: list[bytes]) -> None:

@@ -16,7 +16,7 @@ from celery_leased_beat.generate import (
 )
 from tests.core.changes import CHANGES, read
 from tests.core.jobs_modules import all_modules
-from tests.typing.test_typing import ROOT, check, require
+from tests.typing.checkers import ROOT, check, require
 
 #: A line takes it twice, as ``import name as name`` needs.
 LONG = "send_all_of_them_a_letter_about_it"

@@ -4,9 +4,7 @@ Its negative cases are checked too: a comment that ignores an error which is not
 """
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.nodes.programs import missing
+from tests.typing.checkers import ROOT, check, require
 
-ROOT = Path(__file__).parents[2]
 USER_CODE = Path(__file__).with_name("user_code.py")
 
 
@@ -49,18 +47,3 @@ def test_pyright_strict_finds_nothing(project: Path) -> None:
 
 def test_the_code_runs(project: Path) -> None:
     assert check(project, "user_code") == ""
-
-
-def require(*modules: str) -> None:
-    for module in modules:
-        if not find_spec(module):
-            missing(f"{module} is not installed; it is in the dependency group types")
-
-
-def check(project: Path, module: str, *arguments: str) -> str:
-    """Run a module in the project, which must end well, and return what it prints."""
-    command = [sys.executable, "-m", module, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MYPYPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
