@@ -1,9 +1,14 @@
 """What an error of a publish says: that no message gets through, or that this one cannot be sent.
 
-kombu calls either of them an ``OperationalError``, and counts among a Redis connection's errors the ``KeyError`` of a
-queue or a codec that does not exist.
+Its class alone does not tell. kombu calls either of them an ``OperationalError``, and counts among a Redis connection's
+errors the ``KeyError`` of a codec that does not exist; and a router or a task of the user's own, which a publish asks,
+may meet a file or a server that is not there.
 """
 
+import traceback
+from pathlib import Path
+
+import kombu
 from amqp.exceptions import FrameSyntaxError
 from kombu import Connection
 from kombu.exceptions import OperationalError
@@ -17,13 +22,23 @@ _STATE_ERRORS = {"BusyLoadingError", "ClusterDownError", "MasterDownError", "Out
 #: Comes before the answer to a command that was one of several.
 _PIPELINED = "of pipeline caused error: "
 
+_KOMBU = str(Path(kombu.__file__).parent)
+#: The function of kombu through which any error of a publish passes.
+_PASSES_ON = "_reraise_as_library_errors"
+
 
 def is_outage(error: Exception, connection: Connection) -> bool:
     """Return whether ``error``, met by a publish over ``connection``, is that of the broker or of the way to it."""
     if isinstance(error, OperationalError) and isinstance(error.__cause__, Exception):
         error = error.__cause__
-    if isinstance(error, _OF_THE_MESSAGE):
+    if isinstance(error, _OF_THE_MESSAGE) or not _came_to_the_broker(error):
         return False
     if isinstance(error, (OperationalError, OSError, *connection.connection_errors)):
         return True
     return type(error).__name__ in _STATE_ERRORS or str(error).rpartition(_PIPELINED)[2].startswith(_STATES)
+
+
+def _came_to_the_broker(error: Exception) -> bool:
+    """Whether kombu met it, as it connected or published, and not what is asked before."""
+    code = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(one.co_filename.startswith(_KOMBU) and one.co_name != _PASSES_ON for one in code)

@@ -17,6 +17,9 @@ from celery_leased_beat.timing import TICK, Timing, to_utc
 
 CatchUp = Literal["latest", "all", "skip"]
 
+#: The fires of one plan: an entry that has much to catch up with does not keep others waiting.
+BURST = 100
+
 #: The first of some instants, the last, and how many they are.
 Instants = tuple[datetime, datetime, int]
 
@@ -67,7 +70,7 @@ class Decision:
 
 
 def plan(
-    timing: Timing, policy: Policy, watermark: datetime, now: datetime, serving_since: datetime, burst: int
+    timing: Timing, policy: Policy, watermark: datetime, now: datetime, serving_since: datetime, burst: int = BURST
 ) -> tuple[Decision, ...]:
     """Return the decisions for the instants in (watermark, now], in order of time and without a gap.
 

@@ -105,5 +105,6 @@ class Publisher:
             self._connection.default_channel  # noqa: B018
         except Exception as error:
             self.close()
+            self._connection.maybe_switch_next()
             raise BrokerError(f"{type(error).__name__}: {error}") from error
         return self._connection

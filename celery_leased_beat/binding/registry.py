@@ -31,15 +31,18 @@ outlets: WeakKeyDictionary[Celery, Callable[[Envelope], None]] = WeakKeyDictiona
 _registered: WeakKeyDictionary[Celery, set[str]] = WeakKeyDictionary()
 
 
-def bind(app: AnyApp) -> Celery:
-    """Prepare ``app`` for what is bound to it, and return it (of a proxy, what it stands for). Reads no setting.
-
-    Raises ``ScheduleError`` for anything but a Celery app.
-    """
+def real_app(app: AnyApp) -> Celery:
+    """Return ``app`` itself, of a proxy what it stands for. Raises ``ScheduleError`` for anything but a Celery app."""
     if isinstance(app, Proxy):
         app = app._get_current_object()
     if not isinstance(app, Celery):
         raise ScheduleError(f"{app!r} is no Celery app; give the Celery app itself")
+    return app
+
+
+def bind(app: AnyApp) -> Celery:
+    """Prepare ``app`` for what is bound to it, and return it. Reads no setting. Raises what ``real_app`` raises."""
+    app = real_app(app)
     register(app, PUT_OFF, lambda: send_again, PutOffTask)
     app.steps["worker"].add(WORKER_STEP)
     signals.task_unknown.connect(_put_off_unknown, dispatch_uid="celery_leased_beat")

@@ -10,15 +10,13 @@ from datetime import datetime
 from celery_leased_beat.engine.agenda import Agenda, Item
 from celery_leased_beat.engine.claims import claims_of
 from celery_leased_beat.engine.protocols import Claim, EntryKey, Intent, Ledger, Position, Term, Trust, Verdict
-from celery_leased_beat.plan import Decision
+from celery_leased_beat.plan import BURST, Decision
 from celery_leased_beat.schedule import Entry
 
 logger = logging.getLogger(__name__)
 
 #: The claims of one turn: as many as one script may carry without holding the server up: some 7 ms.
 CLAIMS = 500
-#: The fires of one entry in one turn: an entry that has much to catch up with does not keep the others waiting.
-BURST = 100
 
 
 class Decider:

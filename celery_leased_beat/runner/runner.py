@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Self
 
-from celery_leased_beat.binding import schedule_for, settings_for
+from celery import Celery
+
+from celery_leased_beat.binding import Schedule, real_app, schedule_for, settings_for
 from celery_leased_beat.binding.outline import Outline
 from celery_leased_beat.binding.served import served
 from celery_leased_beat.engine import Term
+from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.runner.replica import Replica
-from celery_leased_beat.schedule import Entry, ScheduleBuilder
+from celery_leased_beat.schedule import Entry
 from celery_leased_beat.settings import safe_url
 from celery_leased_beat.store import Keys, address, boottime
 from celery_leased_beat.tasks.compat import AnyApp
@@ -27,18 +30,19 @@ _ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 class Runner:
-    """Serves one app's schedule, and its ``beat_schedule``, as one of N replicas.
+    """Serves one app's schedule, and its ``beat_schedule``, as one of N replicas. It serves once.
 
-    Building one opens nothing. ``run()`` serves until ``stop()`` is called from another thread or a signal handler.
-    Raises ``SettingsError`` for a setting that cannot be used, ``ScheduleError`` for a job without a handler, and its
-    ``DuplicateNameError`` for a name that is taken twice.
+    ``schedule`` is the app's own where it is not given, and bound to the app where it is. Building a runner opens
+    nothing. ``run()`` serves until ``stop()`` is called from another thread or a signal handler. Raises
+    ``SettingsError`` for a setting that cannot be used, ``ScheduleError`` for a job without a handler and where the app
+    has another Schedule, and its ``DuplicateNameError`` for a name that is taken twice.
     """
 
-    def __init__(self, app: AnyApp, schedule: ScheduleBuilder | None = None) -> None:
-        self._app = app
+    def __init__(self, app: AnyApp, schedule: Schedule | None = None) -> None:
+        self._app = app = real_app(app)
         self._settings = settings_for(app)
         address(self._settings.backend_url, self._settings.transport_options)  # which is used with the first turn only
-        self._schedule = schedule or schedule_for(app)
+        self._schedule = schedule_for(app) if schedule is None else _bound(schedule, app)
         self._served = served(app, self._schedule, self._settings)
         self._replica: Replica | None = None
         self._stopped = False
@@ -46,6 +50,7 @@ class Runner:
         self._last_term: Term | None = None
         self._reported = False
         self._thread: threading.Thread | None = None
+        self._began = False
 
     def info(self) -> dict[str, str]:
         """Return what the banner of ``celery beat`` shows of this replica, without touching a server."""
@@ -88,7 +93,28 @@ class Runner:
         self._replica.turn(longest)
 
     def run(self, *, signals: bool = False) -> None:
-        """Serve until ``stop()`` is called; with ``signals`` (main thread only) SIGTERM and SIGINT call it."""
+        """Serve until ``stop()`` is called; with ``signals`` (main thread only) SIGTERM and SIGINT call it.
+
+        Imports the app's modules first, as ``celery beat`` and workers do. Raises ``RuntimeError`` the second time.
+        """
+        self._begin()
+        self._serve(signals=signals)
+
+    def start(self) -> None:
+        """Serve as ``run()`` does, in a thread of its own, which ``stop()`` ends; also ``with Runner(app): ...``."""
+        self._begin()
+        self._thread = threading.Thread(target=self._serve, name="leased-beat-runner", daemon=True)
+        self._thread.start()
+        atexit.register(self.stop)
+
+    def _begin(self) -> None:
+        if self._began:
+            raise RuntimeError("a Runner serves once; make another one")
+        self._began = True
+        if not self._app.loader.worker_initialized:
+            self._app.loader.import_default_modules()
+
+    def _serve(self, *, signals: bool = False) -> None:
         before = {number: signal.signal(number, lambda *_: self.tell_to_stop()) for number in _ENDING if signals}
         try:
             while not self._stopped:
@@ -98,12 +124,6 @@ class Runner:
             self.close()
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-    def start(self) -> None:
-        """Serve in a thread of its own, which ``stop()`` ends; also ``with Runner(app): ...``."""
-        self._thread = threading.Thread(target=self.run, name="leased-beat-runner", daemon=True)
-        self._thread.start()
-        atexit.register(self.stop)
 
     def stop(self) -> None:
         """Stop firing and release the lease, within two seconds for all calls together.
@@ -150,3 +170,9 @@ class Runner:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _bound(schedule: Schedule, app: Celery) -> Schedule:
+    if not isinstance(schedule, Schedule):
+        raise ScheduleError(f"{schedule!r} is no Schedule")
+    return schedule.init_app(app)

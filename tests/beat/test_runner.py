@@ -11,12 +11,14 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import redis
 from celery import Celery
 
 from celery_leased_beat import Runner, Schedule
+from celery_leased_beat.errors import ScheduleError
 from celery_leased_beat.fires import from_milliseconds
 from celery_leased_beat.runner import replica
 from celery_leased_beat.store import Keys
@@ -55,6 +57,51 @@ def test_a_stop_may_come_before_the_start_and_as_often_as_one_likes(app: Celery,
     runner.run()
     runner.stop()
     assert client.keys("*") == []
+
+
+def test_a_runner_serves_once(app: Celery) -> None:
+    with Runner(app) as runner:
+        for again in (runner.start, runner.run):
+            with pytest.raises(RuntimeError, match="a Runner serves once; make another one"):
+                again()
+    with pytest.raises(RuntimeError, match="serves once"):
+        runner.run()
+
+
+def test_a_runner_imports_the_modules_of_its_app(
+    server_url: str, namespace: str, enqueued: Callable[[int], bool], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As a process of one's own has it, which is neither beat nor a worker."""
+    package = tmp_path / "found_by_runner"
+    package.mkdir()
+    package.joinpath("__init__.py").touch()
+    package.joinpath("jobs.py").write_text(
+        "def register(schedule):\n    schedule.job('found', '@every 1s', lambda: None)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    app = Celery(namespace, broker=server_url)
+    Schedule(app).autodiscover([package.name])
+    with Runner(app):
+        wait_until(lambda: enqueued(2), "two messages")
+
+
+def test_a_schedule_that_is_given_is_bound_to_the_app(app: Celery, server_url: str) -> None:
+    given = Schedule().job("given", "@hourly", lambda: None)
+    bare = Celery("bare", broker=server_url)
+    assert "given" in Runner(bare, given).entries
+    assert "given" in Runner(bare).entries
+    with pytest.raises(ScheduleError, match="has a Schedule already"):
+        Runner(app, given)
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    ((None,), "None is no Celery app"),
+    (("shop",), "'shop' is no Celery app"),
+    ((Celery("shop", broker="redis://127.0.0.1:1"), 5), "5 is no Schedule"),
+])  # fmt: skip
+def test_what_is_no_app_and_no_schedule_is_said(arguments: Any, message: str) -> None:
+    with pytest.raises(ScheduleError, match=message):
+        Runner(*arguments)
 
 
 def test_an_empty_schedule_never_takes_the_lease(

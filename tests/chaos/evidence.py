@@ -152,11 +152,22 @@ class Evidence:
             return why
         if self.serving.get(first.pid, 0.0) > era.ended - FIRST_LOOK:
             return "its lease went to a replica that had just begun, and knew of no holder"
+        if self._saw_nothing(era, first.pid):
+            return "its lease went to the one before, who had seen nothing of its term"
         held_before = any(one.pid == first.pid for one in self.elected if one.at <= era.ended)
         if held_before and first.term not in worked:
             why = self._why_kept(era, first.pid, self._next_other(after, first.pid))
             return why and f"its lease went to the one before, who had not learned of it, and {why}"
         return ""
+
+    def _saw_nothing(self, era: Era, pid: int) -> bool:
+        """Whether the process ``pid`` was kept from its work from the holder's election on until the loss."""
+        life = self.life_of(pid, era.ended)
+        since = max(one.at for one in self.elected if one.pid == era.holder and one.at <= era.ended)
+        return life is not None and any(
+            trouble.name == life.name and trouble.begun <= since and trouble.ended >= era.ended
+            for trouble in self.troubles
+        )
 
     def _following(self, era: Era) -> Sequence[Record]:
         return self.eras[self.eras.index(era) + 1].snapshot.records

@@ -191,6 +191,18 @@ class TestMissing:
         given = missing(eras=self.lost(fire(3)), lives=lives, elected=elected, troubles=hung)
         assert verdict(given) == ["missing"]
 
+    @pytest.mark.parametrize(("since", "until", "verdict"), [(-1, 3.7, allowed), (-1, 3, wrong), (1, 3.7, wrong)])
+    def test_an_intent_of_a_holder_that_lives_is_lost_where_its_lease_went_to_an_earlier_one_that_knew_nothing_of_it(
+        self, since: float, until: float, verdict: Any
+    ) -> None:
+        elected = [Elected(BEGIN - 9, 0, NEXT_BEAT), Elected(BEGIN, 1, BEAT), Elected(BEGIN + 3.9, 2, NEXT_BEAT)]
+        lives = [self.beat(), Life("beat-2", "replica", NEXT_BEAT, BEGIN - 10)]
+        paused = [Trouble("beat-2", "paused", BEGIN + since, BEGIN + until)]
+        eras = self.lost(fire(3))
+        eras[1] = Era(BEGIN + 60, snapshot(*(record(second, term=2) for second in (4, 5))))
+        given = missing(eras=eras, lives=lives, elected=elected, troubles=paused)
+        assert verdict(given) == ["missing"]
+
     def test_what_was_enqueued_is_not_lost_so(self) -> None:
         assert wrong(missing(eras=self.lost(fire(4)), lives=[self.beat(ended=3.5)])) == ["missing"]
 

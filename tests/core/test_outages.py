@@ -1,9 +1,11 @@
 """What an error of a publish says of the broker."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from amqp import exceptions as amqp
+from celery import Celery
 from kombu import Connection
 from kombu.exceptions import OperationalError
 from redis import exceptions as redis
@@ -15,11 +17,24 @@ REDIS, RABBIT = Connection("redis://nowhere"), Connection("amqp://nowhere")
 PIPELINED = "Command # 1 (LPUSH reports ...) of pipeline caused error: "
 
 
-def wrapped(error: Exception) -> Exception:
-    """The error as kombu hands it on."""
-    outer = OperationalError(str(error))
-    outer.__cause__ = error
-    return outer
+def met(error: Exception, *, wrapped: bool) -> Exception:
+    """The error as a publish hands it on that met it, ``wrapped`` where kombu takes it for the broker's."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    with Connection("memory://") as connection:
+        producer = connection.Producer()
+        producer.channel.basic_publish = fail
+        try:
+            producer.publish({})
+        except Exception as cause:
+            if not wrapped:
+                return cause
+            outer = OperationalError(str(cause))
+            outer.__cause__ = cause
+            return outer
+    raise AssertionError("it was published")
 
 
 OF_THE_BROKER: list[Any] = [
@@ -54,13 +69,28 @@ def cases(found: list[Any]) -> Any:
     return pytest.mark.parametrize(("connection", "error"), found, ids=ids)
 
 
+@pytest.mark.parametrize("wrapped", [True, False])
 @cases(OF_THE_BROKER)
-def test_what_every_message_would_meet_is_an_outage(connection: Connection, error: Exception) -> None:
-    assert is_outage(error, connection)
-    assert is_outage(wrapped(error), connection)
+def test_what_every_message_would_meet_is_an_outage(connection: Connection, error: Exception, wrapped: bool) -> None:
+    assert is_outage(met(error, wrapped=wrapped), connection)
 
 
+@pytest.mark.parametrize("wrapped", [True, False])
 @cases(OF_THE_MESSAGE)
-def test_what_this_message_alone_meets_is_none(connection: Connection, error: Exception) -> None:
-    assert not is_outage(error, connection)
-    assert not is_outage(wrapped(error), connection)
+def test_what_this_message_alone_meets_is_none(connection: Connection, error: Exception, wrapped: bool) -> None:
+    assert not is_outage(met(error, wrapped=wrapped), connection)
+
+
+def test_what_a_router_of_ones_own_meets_is_none() -> None:
+    app = Celery("outages", broker="memory://", set_as_current=False)
+    app.conf.task_routes = lambda *_, **__: Path("/no/such/file").read_text()
+    with pytest.raises(FileNotFoundError) as caught:
+        app.send_task("a.task")
+    assert not is_outage(caught.value, REDIS)
+
+
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1", "amqp://127.0.0.1:1"])
+def test_a_connection_that_cannot_be_made_is_an_outage(url: str) -> None:
+    with Connection(url) as connection, pytest.raises(Exception, match="refused") as caught:
+        connection.ensure_connection(max_retries=1, interval_start=0)
+    assert is_outage(caught.value, connection)

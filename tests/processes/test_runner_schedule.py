@@ -1,4 +1,4 @@
-"""A runner that is given a Schedule serves that one, whatever the app has, and workers get its fires as any others."""
+"""A runner that is given a Schedule serves that one, and workers get its fires as any others."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -16,16 +16,15 @@ ENTRIES = {"given": "all"}
 
 @pytest.fixture
 def app(stage: Stage) -> Iterator[Celery]:
-    """The app under test as another process has it: its tasks are the workers' alone, its Schedule is another one."""
+    """The app under test as another process has it: its tasks are the workers' alone, and it has no Schedule."""
     app = Celery(stage.options.app, broker=stage.options.broker, set_as_current=False)
     app.conf.update(leased_beat_backend=stage.options.backend, leased_beat_lease_ttl=stage.options.ttl)
-    Schedule(app).every(timedelta(seconds=stage.options.interval), Tick("bound"), name="bound")
     yield app
     app.close()
 
 
 @pytest.mark.stage(entries=ENTRIES, workers=1)
-def test_a_schedule_that_is_given_is_served_in_place_of_the_one_that_is_bound(stage: Stage, app: Celery) -> None:
+def test_a_schedule_that_is_given_is_served(stage: Stage, app: Celery) -> None:
     interval = timedelta(seconds=stage.options.interval)
     given = Schedule()
     for name, catch_up in ENTRIES.items():
@@ -34,7 +33,6 @@ def test_a_schedule_that_is_given_is_served_in_place_of_the_one_that_is_bound(st
 
     with Runner(app, given) as runner:
         assert {*ENTRIES, JOB} <= runner.entries.keys()
-        assert "bound" not in runner.entries
         stage.handled_each(3)
         stage.assert_clean()
     assert {row.entry for row in stage.sink.rows()} == {*ENTRIES, JOB}

@@ -132,6 +132,13 @@ def test_a_renewal_that_comes_after_the_end_does_not_bring_the_run_back(markers:
     assert markers.start("task", "delivery", "run-2", 0) == DONE
 
 
+def test_a_renewal_that_comes_after_a_pause_does_not_keep_the_retry_waiting(markers: Markers) -> None:
+    markers.start("task", "delivery", "run 1", 0)
+    markers.pause("task", "run 1")
+    assert not markers.renew("task", "run 1")
+    assert markers.start("task", "delivery", "run 2", 1).verdict is MarkerVerdict.OWN
+
+
 def test_a_run_that_never_began_changes_nothing(markers: Markers, dump: Callable[[], object]) -> None:
     before = dump()
     assert not markers.renew("task", "run-1")

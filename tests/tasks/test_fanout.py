@@ -50,6 +50,22 @@ def test_a_trigger_that_fails_after_the_first_listener_reaches_each_once_under_i
     assert received.ids() == {trigger}
 
 
+def test_a_listener_that_cannot_be_sent_to_does_not_keep_the_others_waiting(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    @stage.events.listener(DigestDue, queue="undefined")
+    def nowhere(digest: DigestDue) -> None: ...
+
+    received = Received(stage)
+    stage.app.conf.task_create_missing_queues = False
+    trigger = stage.send(TRIGGER, kwargs={"payload": {"audience": "vip"}})
+    with stage.worker():
+        wait_until(lambda: received.counts() == [1, 1, 1], "the others are sent to")
+        wait_until(lambda: "Retry in" in caplog.text, "the trigger is retried for the one")
+    assert not stage.is_done(trigger)
+    assert f"the listener nowhere of the envelope {trigger} cannot be sent to: QueueNotFound" in caplog.text
+
+
 def test_a_listener_that_fails_and_is_retried_leaves_the_others_alone(stage: Stage) -> None:
     received = Received(stage)
     attempts: list[int] = []

@@ -19,7 +19,7 @@ def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """The stage of a worker whose connections were all cut while it ran one body, and that then got two more."""
     with Server() as server:
         stage = Stage(server.url, "prefork")
-        worker = _worker(server.url, tmp_path_factory.mktemp("prefork"))
+        worker = _worker(tmp_path_factory.mktemp("prefork"), PREFORK_URL=server.url)
         try:
             worker.ready()
             stage.send("job:cut", task_id="cut", entry="cut")
@@ -33,10 +33,10 @@ def prefork(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
             worker.teardown()
 
 
-def _worker(url: str, folder: Path) -> LocalProcess:
+def _worker(folder: Path, **environment: str) -> LocalProcess:
     return LocalProcess.celery(
         "worker", "-A", "tests.tasks.prefork", "worker", "-l", "INFO", "-c", "4", "--without-gossip",
-        "--without-mingle", folder=folder, prompt=" ready.", environment={"PREFORK_URL": url},
+        "--without-mingle", folder=folder, prompt=" ready.", environment=environment,
     )  # fmt: skip
 
 
@@ -65,6 +65,25 @@ def test_a_body_that_kills_its_process_each_time_ends_as_failed(prefork: Stage) 
     wait_until(lambda: prefork.is_done("deadly"), "the task is done", 150)
     assert _runs(prefork, "deadly") == ["deadly 1 began"] * 5
     wait_until(lambda: "deadly" not in _ids(prefork), "its message is acknowledged")
+
+
+def test_a_run_with_a_short_hard_limit_is_put_off_in_time_while_the_server_hangs(tmp_path: Path) -> None:
+    """Celery would end its process, and take its message for done."""
+    with Server() as broker, Server() as lease:
+        stage = Stage(broker.url, "prefork", backend=lease.url)
+        worker = _worker(tmp_path, PREFORK_URL=broker.url, PREFORK_LEASE=lease.url)
+        try:
+            worker.ready()
+            lease.pause()
+            sent = stage.send("job:hurried", entry="hurried")
+            wait_until(
+                lambda: worker.logs().count(f"job:hurried[{sent}] received") > 1, "it is put off and comes again"
+            )
+            assert _runs(stage) == []
+            lease.resume()
+            wait_until(lambda: _runs(stage) == ["hurried 1 began"], "the body runs")
+        finally:
+            worker.teardown()
 
 
 def _ids(stage: Stage) -> set[str]:
