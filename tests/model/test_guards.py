@@ -97,8 +97,8 @@ GUARDS = {
         breaks=Law.COMPLETED_ONCE, faults=(DELIVERED_AGAIN,),
     ),
     "putting off, and not dropping": Guard(
-        Edit("tasks.base.LeasedTask._refuse", "return put_off(self, start.remaining.total_seconds(), self._patience())",
-             "return Ignore()"),
+        Edit("tasks.base.LeasedTask._refuse",
+             "put_off(self, start.remaining.total_seconds(), self._patience(run.seconds))", "Ignore()"),
         breaks=Law.COMPLETED, faults=(DELIVERED_AGAIN, DIES),
     ),
     "a run that was taken over changes nothing": Guard(
