@@ -46,7 +46,7 @@ def to_timing(written: Any, app: Celery, *, relative: bool = False) -> Timing:
         return _interval(schedule)
     if isinstance(schedule, solar) and _is_asked_as(schedule, solar):
         # The sun knows no zone; asked in one, Celery 5.5 is an hour late on the day on which the clocks go forward.
-        return Asked(schedule, UTC, _text(schedule))
+        return Asked(schedule, UTC, _text(schedule), has_memory=False)
     return Asked(schedule, _zone(schedule), _text(schedule))
 
 
