@@ -170,6 +170,12 @@ def test_a_file_that_cannot_be_read_is_an_error(shop: Package) -> None:
         add_job(shop)
 
 
+def test_a_file_with_a_null_byte_is_an_error_without_a_line(shop: Package) -> None:
+    (shop.folder / "jobs.py").write_bytes(b"x = 1\n\0\n")
+    with pytest.raises(ScheduleError, match=r"^shop/jobs\.py: this is not Python: .*null bytes"):
+        add_job(shop)
+
+
 def test_a_link_stays_and_a_file_keeps_its_mode(shop: Package, tmp_path: Path) -> None:
     real = tmp_path / "real.py"
     real.touch(0o640)
