@@ -36,7 +36,7 @@ def audit(
     for entry in entries:
         key, records = EntryKey(entry.name, entry.timing.key), history.pop(entry.name, [])
         expected = _expectation(entry, key, records, ledger, ledger.now - tolerance)
-        found = _examine(key, expected, records, window, standing(key, ledger))
+        found = _examine(key, expected, records, window, standing(entry.timing, key, ledger))
         examined.append(replace(found, description=described(entry.timing)))
     removed = [_examine(EntryKey(name, ""), None, records, window) for name, records in sorted(history.items())]
     return Audit(since, until, ledger.reaches_back, tuple(examined), tuple(entry for entry in removed if entry.spans))
@@ -84,10 +84,10 @@ def _examine(
 
 
 def _cut(decision: Span, expected: Expectation | None, window: Period) -> Iterator[Span]:
-    """Yield what of ``decision`` lies in the window: all of it where its own timing is not known."""
+    """Yield what of ``decision`` lies in the window: all of it where its own timing is not known, or does not tell."""
     whole = closed(decision.first, decision.last)
     part = whole.within(window)
-    if part == whole or expected is None or not expected.covers(decision):
+    if part == whole or expected is None or not (expected.tells and expected.covers(decision)):
         yield decision
     elif instants := part.instants(expected.timing):
         first, last, count = instants
@@ -98,7 +98,7 @@ def _doubled(decisions: Sequence[Span], expected: Expectation | None, window: Pe
     for overlap in overlaps(decisions):
         part = closed(overlap.first, overlap.last).within(window)
         if not part.empty:
-            # Where the timing is not known the ends alone are: each is an instant of one decision or the other.
+            # Where the timing does not tell the ends alone are known: each is an instant of one decision or the other.
             ends = overlap.first, overlap.last, 1 if overlap.first == overlap.last else 2
-            instants = part.instants(expected.timing) if expected else None
+            instants = part.instants(expected.timing) if expected and expected.tells else None
             yield Doubled(*(instants or ends), overlap.decisions)

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from celery_leased_beat.audit.findings import Gap, Span
 from celery_leased_beat.audit.instants import Period, closed
 from celery_leased_beat.engine import Position
-from celery_leased_beat.timing import TICK, Timing
+from celery_leased_beat.timing import TICK, Timing, has_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +45,20 @@ class Expectation:
             return Gap.PENDING, "due just now"
         return Gap.MISSING, "nobody has decided it so far"
 
+    @property
+    def tells(self) -> bool:
+        """Whether the timing tells of any time whether it is one of its instants."""
+        return not has_memory(self.timing)
+
     def covers(self, decision: Span) -> bool:
         """Whether ``decision`` is one of this very timing."""
         known = self.position.anchor < decision.first and decision.last <= self.position.watermark
         return known and not any(period.holds(decision.last) for period in self.retimed)
 
     def fits(self, decision: Span) -> bool:
-        """Whether the timing has the instants that ``decision`` says, where it is one of this timing."""
+        """Whether the timing has the instants that ``decision`` says, where it is one of this timing and that tells."""
+        if not self.tells:
+            return True
         instants = self.timing.count(*closed(decision.first, decision.last))
         return instants == decision.count or not self.covers(decision)
 
@@ -63,7 +70,12 @@ class Expectation:
 
 
 def find_gaps(expected: Expectation, decisions: Sequence[Span], window: Period) -> Iterator[Span]:
-    """Yield the instants of ``window`` that no decision covers, in order; ``decisions`` are in order of time."""
+    """Yield the instants of ``window`` that no decision covers, in order; ``decisions`` are in order of time.
+
+    There are none where the timing does not tell.
+    """
+    if not expected.tells:
+        return
     for period in _uncovered(decisions, window.within(Period(expected.position.anchor, window.until))):
         if period.instants(expected.timing):
             yield from _explain(expected, period)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from celery_leased_beat.engine import EntryKey
 from celery_leased_beat.store import Record, Snapshot
+from celery_leased_beat.timing import Timing, has_memory
 
 #: Records that tell of a change and decide no instant, as ``load.lua`` writes them.
 RETIMED = "retimed"
@@ -11,8 +12,10 @@ RECALLED = "recalled"
 CORRECTED = "corrected"
 
 
-def standing(key: EntryKey, ledger: Snapshot) -> Iterator[str]:
-    """Say how the ledger knows the entry, where it does not serve it as the code has it."""
+def standing(timing: Timing, key: EntryKey, ledger: Snapshot) -> Iterator[str]:
+    """Say what cannot be told of the entry, and how the ledger knows it, where it does not serve it as it is."""
+    if has_memory(timing):
+        yield "it may go by something else than the time: which instants are missing or strange cannot be told"
     served = ledger.serving.get(key.name, key.timing)
     if served != key.timing:
         yield f"the ledger serves it under another timing: {served}"

@@ -38,13 +38,15 @@ class _Asked:
 class Asked:
     """The instants at which ``schedule`` says that it is due, in whole seconds. Belongs to one thread.
 
-    It is asked in ``zone``; ``text`` is what it says of itself, the same in every process.
+    It is asked in ``zone``; ``text`` is what it says of itself, the same in every process. ``has_memory`` says that it
+    may go by something else than the time, such as when it last ran.
     """
 
-    def __init__(self, schedule: Any, zone: tzinfo, text: str) -> None:
+    def __init__(self, schedule: Any, zone: tzinfo, text: str, *, has_memory: bool = True) -> None:
         self._schedule = schedule
         self._zone = zone
         self._text = text
+        self.has_memory = has_memory
         self._asked: _Asked | None = None
 
     @property
@@ -84,7 +86,7 @@ class Asked:
 
     def anchored(self, anchor: datetime) -> "Asked":
         """Return the same timing, which has not been asked anything."""
-        return Asked(self._schedule, self._zone, self._text)
+        return Asked(self._schedule, self._zone, self._text, has_memory=self.has_memory)
 
     def describe(self) -> str:
         """Return what the schedule says of itself."""
@@ -95,7 +97,11 @@ class Asked:
         asked = self._asked
         if asked is not None and asked.begin <= instant <= asked.next:
             return asked
-        return _Asked(instant, instant, instant)
+        if self.has_memory:
+            return _Asked(instant, instant, instant)
+        # What it means lies up to a second before its instant, a whole second, and ``instant`` may lie between.
+        last = instant.replace(microsecond=0)
+        return _Asked(instant, last, last if last == instant else last + _SECOND)
 
     def _go_on(self, asked: _Asked, until: datetime) -> None:
         """Ask for what lies up to ``until``."""

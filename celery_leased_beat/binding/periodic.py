@@ -50,7 +50,7 @@ def periodic_entries(app: Celery) -> Periodic:
         try:
             found = _cleanup(app) if written is None else written
             if found is not None:
-                entries[name] = _entry(app, name, dict(found), deadline)
+                entries[name] = _entry(app, name, _parts(found), deadline)
         except LeasedBeatError as error:
             problems.append(Problem(name, str(error)))
         except Exception as error:  # of the user's own code, or of a backend that cannot be loaded here
@@ -75,7 +75,15 @@ def _written(app: Celery) -> Mapping[str, Any]:
     schedule = app.conf.beat_schedule or {}
     if not isinstance(schedule, Mapping):
         raise SettingsError(f"beat_schedule is {schedule!r}: a dict of names and entries is wanted")
-    return {CLEANUP: None, **{str(name): written or {} for name, written in schedule.items()}}
+    return {CLEANUP: None, **{str(name): {} if written is None else written for name, written in schedule.items()}}
+
+
+def _parts(written: Any) -> Mapping[str, Any]:
+    """Return what an entry says: a dict, or an entry of beat's own class, which reads as one."""
+    try:
+        return dict(written)
+    except (TypeError, ValueError):
+        raise OptionError(f"it is {written!r}: a dict is wanted, with its task and its schedule") from None
 
 
 def _cleanup(app: Celery) -> Mapping[str, Any] | None:
@@ -88,7 +96,7 @@ def _cleanup(app: Celery) -> Mapping[str, Any] | None:
 def _entry(app: Celery, name: str, written: Mapping[str, Any], deadline: timedelta | None) -> Entry:
     unknown = written.keys() - _TAKEN - _PASSED_OVER
     if unknown:
-        raise OptionError(f"it has {sorted(unknown)}, where an entry takes {', '.join(sorted(_TAKEN))}")
+        raise OptionError(f"it has {sorted(unknown, key=repr)}, where an entry takes {', '.join(sorted(_TAKEN))}")
     task, schedule = task_name(written.get("task")), written.get("schedule")
     options = read_message_options(app, written.get("options"))
     (args, kwargs), lazy = read_arguments(

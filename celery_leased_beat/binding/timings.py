@@ -39,15 +39,23 @@ def to_timing(written: Any, app: Celery, *, relative: bool = False) -> Timing:
     """
     if not isinstance(written, int | float | timedelta | BaseSchedule):
         raise SpecError(f"its schedule is {written!r}; give seconds, a timedelta, crontab(...) or another schedule")
-    schedule: Any = maybe_schedule(written, relative, app=app)  # type: ignore[arg-type]
+    schedule: Any = maybe_schedule(_readable(written), relative, app=app)
     if isinstance(schedule, crontab) and _is_asked_as(schedule, crontab):
         return _cron(schedule)
     if isinstance(schedule, interval) and _is_asked_as(schedule, interval):
         return _interval(schedule)
     if isinstance(schedule, solar) and _is_asked_as(schedule, solar):
         # The sun knows no zone; asked in one, Celery 5.5 is an hour late on the day on which the clocks go forward.
-        return Asked(schedule, UTC, _text(schedule))
+        return Asked(schedule, UTC, _text(schedule), has_memory=False)
     return Asked(schedule, _zone(schedule), _text(schedule))
+
+
+def _readable(written: Any) -> Any:
+    """Return what stands as a schedule, seconds as a timedelta."""
+    try:
+        return timedelta(seconds=written) if isinstance(written, int | float) else written
+    except (ValueError, OverflowError):
+        raise SpecError(f"its schedule is {written!r}; give a number of seconds that a timedelta can have") from None
 
 
 def _is_asked_as(schedule: Any, base: type[Any]) -> bool:

@@ -7,12 +7,12 @@ from datetime import timedelta
 from importlib.util import find_spec
 
 import click
-from celery import Celery
+from celery import Celery, _state
 from celery.utils.imports import cwd_in_path
 
 from celery_leased_beat.binding import schedule_for, settings_for
 from celery_leased_beat.binding.served import served
-from celery_leased_beat.errors import LeasedBeatError, StoreError
+from celery_leased_beat.errors import LeasedBeatError, SettingsError, StoreError
 from celery_leased_beat.schedule import Entry
 from celery_leased_beat.settings import Settings, safe_url
 from celery_leased_beat.store import Keys, LeaseReader, LedgerReader, RollReader, connect
@@ -31,10 +31,14 @@ class Trouble(click.ClickException):
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Let an error of ours be ``Trouble``."""
+def told(app: Celery) -> Iterator[None]:
+    """Let an error of ours be ``Trouble``; one of settings says so where no app was given that could have them."""
     try:
         yield
+    except SettingsError as error:
+        none_given = app is getattr(_state, "default_app", None) and app.main == "default"
+        hint = "; no app is given, which is `celery -A NAME leased-beat ...`" if none_given else ""
+        raise Trouble(f"{error}{hint}") from error
     except LeasedBeatError as error:
         raise Trouble(str(error)) from error
 
@@ -52,9 +56,10 @@ def import_modules(app: Celery) -> None:
 
 def _hint(error: Exception) -> str:
     """Say what helps where Celery's own discovery does not see the working directory, which ours does."""
-    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    package = error.name if isinstance(error, ModuleNotFoundError) else None
     with cwd_in_path():
-        is_here = bool(package) and find_spec(package) is not None
+        # A module of a package that was found is looked for in that package, not in the folder.
+        is_here = package is not None and "." not in package and find_spec(package) is not None
     return f"; {package} is in this folder: `python -m celery` has the folder on its path" if is_here else ""
 
 
@@ -72,7 +77,7 @@ class Access:
 @contextmanager
 def open_access(app: Celery) -> Iterator[Access]:
     """Give what belongs to ``app``, with the modules it includes imported. Errors of ours become ``Trouble``."""
-    with told():
+    with told(app):
         import_modules(app)
         settings = settings_for(app)
         entries = served(app, schedule_for(app), settings).entries

@@ -27,7 +27,7 @@ Specs = Mapping[str, str | None]
 
 def add_job(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool) -> None:
     """Add a job to a package."""
-    with told():
+    with told(app):
         when = read_when(**specs)
         if when is None:
             raise Trouble("when does it run? give one of --cron, --every and --daily-at")
@@ -38,7 +38,7 @@ def add_job(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool
 
 def add_event(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bool) -> None:
     """Add an event to a package."""
-    with told():
+    with told(app):
         when = read_when(**specs)
         project = Project(app)
         plan = plan_event(project.package(package), name, when)
@@ -48,7 +48,7 @@ def add_event(app: Celery, package: str, name: str, specs: Specs, *, dry_run: bo
 
 def add_listener(app: Celery, package: str, event: str, name: str, *, dry_run: bool) -> None:
     """Add a listener to a package, of an event there or in another one."""
-    with told():
+    with told(app):
         project = Project(app)
         home, (other, _, called) = project.package(package), event.rpartition(".")
         source = home if other in ("", home.label) else project.package(other)

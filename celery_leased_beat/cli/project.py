@@ -73,13 +73,13 @@ class Project:
         return Import(module, name)
 
     def check_free(self, plan: Plan) -> None:
-        """Raise ``Trouble`` where the app has what is planned from elsewhere."""
+        """Raise ``Trouble`` where the app has what is planned: from other modules, or as no plan can read it."""
         if plan.is_there:
             return
         if plan.entry in self._entries:
-            raise Trouble(f"the app has an entry {plan.entry!r} already, from elsewhere; take another name")
+            raise Trouble(f"the app has an entry {plan.entry!r} already; take another name")
         if plan.listener in self.listeners_of(plan.event):
-            raise Trouble(f"{plan.event} has a listener {plan.listener!r} already, from elsewhere; take another name")
+            raise Trouble(f"{plan.event} has a listener {plan.listener!r} already; take another name")
 
     def finds(self, plan: Plan) -> bool:
         """Return whether the app has what is planned, or will have it at its next start."""

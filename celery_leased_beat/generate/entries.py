@@ -1,7 +1,7 @@
 """Which entries a module's code has, as far as that can be read without running it."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from celery_leased_beat.errors import DuplicateNameError, SpecError
@@ -15,21 +15,43 @@ _FIXED = {"every_minute": "* * * * *", "hourly": "@hourly", "daily": "@daily"}
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One entry in the code: of a job its name, of an event the name of its class; ``key`` None: not to be told."""
+    """One entry in the code: its ``name``, None where it is the event's, and the event's class, None for a job.
 
-    what: str
+    ``cls`` empty and ``key`` None: not to be told.
+    """
+
+    name: str | None
+    cls: str | None
     key: str | None
     line: int
 
 
-def is_written(module: Module, what: str, when: When) -> bool:
-    """Return whether ``module`` has that entry. Raises ``DuplicateNameError`` where it is due at other times there."""
+def has_job(module: Module, job: str, when: When) -> bool:
+    """Return whether ``module`` has that job. Raises ``DuplicateNameError`` where it is due at other times there."""
+    return _has(module, job, None, when)
+
+
+def has_event_entry(module: Module, cls: str, when: When) -> bool:
+    """Return whether ``module`` has the entry of an event under the event's name. Raises as ``has_job`` does."""
+    return _has(module, None, cls, when)
+
+
+def check_entry_free(module: Module, name: str, events: Mapping[str, str]) -> None:
+    """Raise ``DuplicateNameError`` where ``module`` has an entry of that name; ``events`` are its events by class."""
     for entry in _entries(module):
-        if entry.what == what:
+        if name == (entry.name or events.get(entry.cls or "")):
+            raise DuplicateNameError(
+                f"{module.path} has an entry {name!r} already, in line {entry.line}; take another name"
+            )
+
+
+def _has(module: Module, name: str | None, cls: str | None, when: When) -> bool:
+    for entry in _entries(module):
+        if (entry.name, entry.cls) == (name, cls):
             if entry.key == when.timing().key:
                 return True
             raise DuplicateNameError(
-                f"{module.path} has the entry of {what} already, in line {entry.line}, and not with {when}; "
+                f"{module.path} has the entry of {name or cls} already, in line {entry.line}, and not with {when}; "
                 "change it there"
             )
     return False
@@ -63,7 +85,7 @@ def _entries(module: Module) -> Iterator[Written]:
     for call in calls(module, "job"):
         job = text_of(argument(call, 0, "name"))
         if job is not None:
-            yield Written(job, _key("cron", argument(call, 1, "spec")), call.lineno)
+            yield Written(job, None, _key("cron", argument(call, 1, "spec")), call.lineno)
     for method, name in _SPECS.items():
         for call in calls(module, method):
             spec = argument(call, 0, name)
@@ -74,10 +96,10 @@ def _entries(module: Module) -> Iterator[Written]:
 
 
 def _event_entry(call: ast.Call, event: ast.expr | None, key: str | None) -> Iterator[Written]:
-    """One with a name of its own is another entry than the event's."""
-    cls = name_of(event.func) if isinstance(event, ast.Call) else None
-    if cls is not None and argument(call, len(call.args), "name") is None:
-        yield Written(cls, key, call.lineno)
+    """One with a name of its own is another entry than the event's; what is no text is not to be told."""
+    cls, name = name_of(event.func) if isinstance(event, ast.Call) else None, argument(call, len(call.args), "name")
+    if cls if name is None else text_of(name):
+        yield Written(text_of(name), cls or "", key, call.lineno)
 
 
 def _key(method: str, spec: ast.expr | None) -> str | None:

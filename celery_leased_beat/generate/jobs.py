@@ -1,6 +1,6 @@
 """``jobs``: the modules with ``register(schedule)``."""
 
-from celery_leased_beat.generate.entries import argument, calls, is_written, name_of, text_of
+from celery_leased_beat.generate.entries import argument, calls, has_event_entry, has_job, name_of, text_of
 from celery_leased_beat.generate.imports import Import, known_as, with_import
 from celery_leased_beat.generate.layout import fitted, with_definition
 from celery_leased_beat.generate.names import check_not_needed
@@ -22,7 +22,7 @@ def add_job(module: Module, job: str, function: str, when: When) -> Module:
 
     Raises ``DuplicateNameError`` where the function's name is taken, or the job is due at other times.
     """
-    if is_written(module, job, when):
+    if has_job(module, job, when):
         return module
     module.check_free(function)
     check_free_in_register(module, function)
@@ -43,7 +43,7 @@ def add_event_entry(module: Module, event: Import, when: When) -> Module:
     Raises ``DuplicateNameError`` where it is due at other times.
     """
     known = known_as(module, event) or event.local  # or by its full name
-    if is_written(module, known, when):
+    if has_event_entry(module, known, when):
         return module
     check_free_in_register(module, known)
     module, cls = with_import(module.ended(), event)

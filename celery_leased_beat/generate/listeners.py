@@ -1,6 +1,7 @@
 """``tasks`` or ``listeners``: the modules with the listeners, which workers import."""
 
 import ast
+from collections.abc import Iterator
 
 from celery_leased_beat.generate.entries import argument, name_of, text_of
 from celery_leased_beat.generate.imports import Import, known_as, with_import
@@ -14,13 +15,24 @@ _DOCSTRING = '"""Do what follows from ``event``."""'
 def has_listener(module: Module, event: Import, name: str) -> bool:
     """Return whether ``module`` has a listener of that name and event."""
     cls = known_as(module, event)
-    for node in module.tree.body:
-        for call in node.decorator_list if isinstance(node, Definition) else ():
-            if isinstance(call, ast.Call) and name_of(call.func) == "listener" and isinstance(node, Definition):
-                named = text_of(argument(call, len(call.args), "name")) or node.name
-                if named == name and name_of(argument(call, 0, "event")) in (cls, event.name):
-                    return True
+    for call, handler in _listeners(module):
+        named = text_of(argument(call, len(call.args), "name")) or handler
+        if named == name and name_of(argument(call, 0, "event")) in (cls, event.name):
+            return True
     return False
+
+
+def _listeners(module: Module) -> Iterator[tuple[ast.Call, str | None]]:
+    """Yield each call of ``listener`` with the name of the handler: what it decorates, or is handed to its answer."""
+    for node in ast.walk(module.tree):
+        found: list[tuple[ast.expr, str | None]] = []
+        if isinstance(node, Definition):
+            found = [(one, node.name) for one in node.decorator_list]
+        elif isinstance(node, ast.Call):
+            found = [(node.func, name_of(argument(node, 0, "handler")))]
+        for one, handler in found:
+            if isinstance(one, ast.Call) and name_of(one.func) == "listener":
+                yield one, handler
 
 
 def add_listener(module: Module, event: Import, events: Import, name: str) -> Module:

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from celery_leased_beat.errors import ScheduleError
+from celery_leased_beat.errors import DuplicateNameError, ScheduleError
+from celery_leased_beat.generate.entries import check_entry_free
 from celery_leased_beat.generate.events import add_event, events_of
 from celery_leased_beat.generate.files import Change
-from celery_leased_beat.generate.imports import Import, with_import
+from celery_leased_beat.generate.imports import Import, known_as, with_import
 from celery_leased_beat.generate.jobs import add_event_entry, add_inclusion, add_job
-from celery_leased_beat.generate.listeners import add_listener
+from celery_leased_beat.generate.listeners import add_listener, has_listener
 from celery_leased_beat.generate.names import check_function_name, class_name, full_name
 from celery_leased_beat.generate.package import Home, Package
 from celery_leased_beat.generate.when import When
@@ -37,6 +38,8 @@ def plan_job(package: Package, name: str, when: When) -> Plan:
     job = full_name(package.label, name)
     home, what = package.home("jobs", name), f"the job {job}, {when}"
     changes = home.changed(add_job(home.module, job, name, when), f"{what}, and its handler {name}")
+    if changes:
+        _check_entry_free(package, job)
     path, included = home.file.shown, _included(home, name)
     return Plan(what, path, f"{package.name}.jobs", not changes, changes + included, entry=job)
 
@@ -53,6 +56,8 @@ def plan_event(package: Package, name: str, when: When | None) -> Plan:
         return Plan(what, home.file.shown, f"{package.name}.events", not changes, changes, event=event)
     jobs, what = package.home("jobs", name), f"{what}, {when}"
     entry = jobs.changed(add_event_entry(jobs.module, found, when), f"the entry {event}, {when}")
+    if entry:
+        _check_entry_free(package, event)
     changes += entry + _included(jobs, name)
     return Plan(what, jobs.file.shown, f"{package.name}.jobs", not entry, changes, entry=event, event=event)
 
@@ -62,6 +67,9 @@ def plan_listener(package: Package, name: str, event: tuple[str, Import], events
     check_function_name(name)
     home, what = package.home(package.listeners, name), f"the listener {name} of {event[0]}"
     changes = home.changed(add_listener(home.module, event[1], events, name), what)
+    for other in package.homes(package.listeners) if changes else ():
+        if has_listener(other.module, event[1], name):
+            raise DuplicateNameError(f"{other.file.shown} has {what} already; take another name")
     imported: tuple[Change, ...] = ()
     if home.outer:
         outer = home.outer.module
@@ -91,6 +99,15 @@ def _events_of(package: Package) -> dict[str, Import]:
         for home in package.homes("events")
         for name, cls in events_of(home.module)
     }  # fmt: skip
+
+
+def _check_entry_free(package: Package, name: str) -> None:
+    """Raise ``DuplicateNameError`` where a module of the package's jobs has an entry of that name."""
+    events = _events_of(package)
+    for home in package.homes("jobs"):
+        known = {known_as(home.module, cls) or cls.local: event for event, cls in events.items()}
+        own = {cls: event for event, cls in events_of(home.module)}
+        check_entry_free(home.module, name, known | own)
 
 
 def _included(home: Home, part: str) -> tuple[Change, ...]:

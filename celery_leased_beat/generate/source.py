@@ -140,6 +140,7 @@ def _parsed(path: str, text: str) -> ast.Module:
             warnings.simplefilter("ignore")  # they are about the user's own strings
             return ast.parse(text)
     except SyntaxError as error:
-        raise ScheduleError(f"{path}, line {error.lineno}: this is not Python: {error.msg}") from error
+        where = path if error.lineno is None else f"{path}, line {error.lineno}"
+        raise ScheduleError(f"{where}: this is not Python: {error.msg}") from error
     except ValueError as error:
         raise ScheduleError(f"{path}: this is not Python: {error}") from error

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -37,8 +38,9 @@ def _whole_number(highest: float, allowed: str) -> Check:
 
 def _duration(value: Any) -> timedelta:
     """Zero or more; a number is seconds."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        value = timedelta(seconds=value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(ValueError, OverflowError):  # no number, or beyond what a timedelta can have
+            value = timedelta(seconds=value)
     if not isinstance(value, timedelta) or value < timedelta(0):
         raise ValueError("a timedelta or a number of seconds, not negative")
     return value

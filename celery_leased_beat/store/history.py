@@ -36,11 +36,14 @@ class Record:
     fire_id: str
 
 
-def read(channel: Channel, keys: Keys, since: datetime, until: datetime, entry: str | None = None) -> Iterator[Record]:
-    """Give the records of ``since`` to ``until`` in order, of one ``entry`` or of all. Raises ``StoreError``."""
-    start, end = str(to_milliseconds(since)), str(to_milliseconds(until))
+def read(channel: Channel, keys: Keys, since: datetime, entry: str | None = None) -> Iterator[Record]:
+    """Give the records from ``since`` on in order, of one ``entry`` or of all. Raises ``StoreError``.
+
+    They are read to the history's end, which lies ahead of a server's clock that was set back.
+    """
+    start = str(to_milliseconds(since))
     while start:
-        (page,) = ask(channel, ("XRANGE", keys.history, start, end, "COUNT", PAGE))
+        (page,) = ask(channel, ("XRANGE", keys.history, start, "+", "COUNT", PAGE))
         for key, pairs in page:
             values = pairs if isinstance(pairs, dict) else dict(zip(pairs[::2], pairs[1::2], strict=True))
             if entry is None or values["entry"] == entry:

@@ -77,15 +77,15 @@ class Lease:
             answer = self._scripts.run("renew", keys, [token, self._ttl, client_id, replica])
         return Held(int(answer[0]), known(answer[1])) if answer else None
 
-    def release(self, token: str, *, wake: bool = True) -> bool:
-        """Free the lease where it is still this token's, and ``wake`` one standby; return whether it was."""
+    def release(self, token: str) -> bool:
+        """Free the lease where it is still this token's, and wake one standby; return whether it was."""
         with self._connection.call():
             keys = [self._keys.lease, self._keys.wake]
-            (was_ours,) = self._scripts.run("release", keys, [token, WAKE if wake else 0])
+            (was_ours,) = self._scripts.run("release", keys, [token, WAKE])
         return bool(was_ours)
 
-    def wait_for_wake(self, wait: float) -> bool:
-        """Wait until a holder releases the lease and wakes us, for ``wait`` seconds at most; return whether one did.
+    def wait_for_wake(self, wait: float) -> None:
+        """Wait until a holder releases the lease and wakes us, for ``wait`` seconds at most.
 
         A server that refuses to let us wait on the list is waited for without it.
         """
@@ -94,8 +94,6 @@ class Lease:
         if isinstance(reply, ResponseError):
             logger.debug("the lease's server refused to wait: %s", reply)
             time.sleep(wait)
-            return False
-        return reply is not None
 
     def observe(self) -> Observation:
         """Look at the lease, its holder's connection and the server, in one round trip."""

@@ -5,14 +5,13 @@ that raises ``StoreError`` may have had its effect; each may be sent again uncha
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 from redis import Redis
 
 from celery_leased_beat.engine.protocols import Claim, EntryKey, Intent, Loaded, Position, Term, Verdict
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
-from celery_leased_beat.store import history, intent
+from celery_leased_beat.store import intent
 from celery_leased_beat.store.channel import Argument, Pooled
 from celery_leased_beat.store.clock import ServerClock
 from celery_leased_beat.store.keys import Keys
@@ -33,8 +32,7 @@ class Ledger:
     """The ledger of one namespace; ``replica`` is who writes, for people who read the history."""
 
     def __init__(self, client: Redis, keys: Keys, clock: ServerClock, *, replica: str) -> None:
-        self._channel = Pooled(client)
-        self._scripts = Scripts(self._channel, clock)
+        self._scripts = Scripts(Pooled(client), clock)
         self._keys = keys
         self._replica = replica
         self._prune_from = "0"
@@ -95,10 +93,6 @@ class Ledger:
         keys = [self._keys.lease, self._keys.intents, self._keys.history]
         instant = to_milliseconds(fire.instant)
         self._scripts.run("abandon", keys, [term.token, self._replica, fire.id, fire.entry, instant, outcome, reason])
-
-    def history(self, since: datetime, until: datetime, entry: str | None = None) -> Iterator[history.Record]:
-        """Give what was decided from ``since`` to ``until`` in order, for one ``entry`` or for all."""
-        return history.read(self._channel, self._keys, since, until, entry)
 
     def _claim(self, term: Term, claims: Sequence[Claim]) -> list[Verdict]:
         if not claims:

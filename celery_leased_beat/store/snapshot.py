@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from redis import Redis
 
@@ -15,9 +15,6 @@ from celery_leased_beat.store.keys import Keys
 
 #: Entries per command: more would hold the server up for everybody.
 SLICE = 500
-
-#: The history is read to its end, which lies ahead of a server's clock that was set back.
-_END = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class LedgerReader:
         """
         now = self.now()
         positions, serving = self._positions(entries), self._serving({key.name for key in entries})
-        records = list(history.read(self._channel, self._keys, since, _END, name))
+        records = list(history.read(self._channel, self._keys, since, name))
         return Snapshot(now, positions, serving, records, self._reaches_back())
 
     def _positions(self, entries: Sequence[EntryKey]) -> dict[EntryKey, Position]:

@@ -17,10 +17,17 @@ from celery_leased_beat.timing import to_utc, to_zone
 
 Moment = datetime | str
 
+_FORMS = "such as '2026-10-25T01:30+02:00' or '2026-10-25T01:30 Europe/Budapest'"
+
 
 def to_instant(moment: Moment) -> datetime:
     """Return the instant that ``moment`` means, in UTC and cut to the millisecond. Raises ``ValueError``."""
-    instant = to_utc(moment) if isinstance(moment, datetime) else _read(moment)
+    if not isinstance(moment, datetime | str):
+        raise ValueError(f"{moment!r} is no instant; give an aware datetime or a text {_FORMS}")
+    try:
+        instant = to_utc(moment) if isinstance(moment, datetime) else _read(moment)
+    except OverflowError:
+        raise ValueError(f"{moment!r} is no instant: in UTC it lies beyond the calendar") from None
     return from_milliseconds(to_milliseconds(instant))
 
 
@@ -29,19 +36,21 @@ def _read(text: str) -> datetime:
     if written is None:  # the date may be parted from the time by a space too, so the zone is what does not fit
         rest, _, name = text.rpartition(" ")
         written, zone = _parse(rest), to_zone(name) if rest else None
-    if written is None or (zone is None and written.utcoffset() is None):
-        raise ValueError(
-            f"{text!r} is no instant; write it with an offset or with a zone, such as '2026-10-25T01:30+02:00' or"
-            " '2026-10-25T01:30 Europe/Budapest'"
-        )
+    if written is None:
+        raise ValueError(f"{text!r} is no instant; write it {_FORMS}")
+    if zone is None and written.utcoffset() is None:
+        raise ValueError(f"{text!r} has no offset and no zone; write it with an offset or with a zone, {_FORMS}")
     return to_utc(written) if zone is None else _in_zone(text, written, zone)
 
 
 def _parse(text: str) -> datetime | None:
+    """Return what ISO text says, None for other text. Raises ``ValueError`` for a date or a time that there is not."""
     try:
         return datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
+    except ValueError as error:
+        if str(error).startswith("Invalid isoformat string"):
+            return None
+        raise ValueError(f"{text.strip()!r} is no instant: {error}") from None
 
 
 def _in_zone(text: str, written: datetime, zone: tzinfo) -> datetime:

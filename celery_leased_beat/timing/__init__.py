@@ -6,7 +6,7 @@ from celery_leased_beat.timing.durations import to_duration
 from celery_leased_beat.timing.every import Every
 from celery_leased_beat.timing.host import to_named_zone, zone_of_host
 from celery_leased_beat.timing.parse import daily_at, every, parse
-from celery_leased_beat.timing.timing import AskAgain, Timing, described
+from celery_leased_beat.timing.timing import AskAgain, Timing, described, has_memory
 from celery_leased_beat.timing.zones import TICK, to_utc, to_zone
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "daily_at",
     "described",
     "every",
+    "has_memory",
     "parse",
     "to_duration",
     "to_named_zone",

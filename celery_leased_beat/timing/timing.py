@@ -39,6 +39,11 @@ class Timing(Protocol):
         """Return the timing with its grid laid from ``anchor``, where it is a grid."""
 
 
+def has_memory(timing: Timing) -> bool:
+    """Whether ``timing`` may go by more than the time, such as its last instant: nobody can tell later what it said."""
+    return bool(getattr(timing, "has_memory", False))
+
+
 def described(timing: Timing) -> str:
     """Return when ``timing`` is due in English; one that has no ``describe()`` of its own, by its key."""
     describe = getattr(timing, "describe", None)

@@ -1,6 +1,7 @@
 """One replica's parts on a real server, which a test drives turn by turn."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -8,7 +9,7 @@ from uuid import uuid4
 from celery_leased_beat.engine import Engine, Intent, Term
 from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Entry, EventTarget
-from celery_leased_beat.store import Keys, Lease, Ledger, Record, ServerClock, connect, dedicated
+from celery_leased_beat.store import Keys, Lease, Ledger, LedgerReader, Record, ServerClock, connect, dedicated
 from celery_leased_beat.timing import Every
 from tests.nodes.waiting import wait_until
 
@@ -79,7 +80,9 @@ class Bench:
         self.lease = Lease(dedicated(url, timeout=SECOND), self.keys, 60 * SECOND, self.clock)
         self.tenure = Tenure(self.lease)
         self.broker = Broker()
-        self.ledger = Ledger(connect(ledger_url or url, timeout=SECOND / 4), self.keys, self.clock, replica="test:1")
+        client = connect(ledger_url or url, timeout=SECOND / 4)
+        self.ledger = Ledger(client, self.keys, self.clock, replica="test:1")
+        self.reader = LedgerReader(client, self.keys)
 
     def engine(self, *entries: Entry) -> Engine:
         return Engine(entries, self.ledger, self.broker, self.tenure, namespace=self.namespace)
@@ -97,8 +100,8 @@ class Bench:
         wait_until(enough, f"{count} messages of {name}")
         return self.broker.instants(name)
 
-    def records(self, name: str = "tick") -> list[Record]:
-        return list(self.ledger.history(datetime(2020, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC), name))
+    def records(self, name: str = "tick") -> Sequence[Record]:
+        return self.reader.snapshot([], datetime(2020, 1, 1, tzinfo=UTC), name).records
 
     def outcomes(self, name: str = "tick") -> list[str]:
         return [record.outcome for record in self.records(name)]

@@ -172,7 +172,23 @@ def test_a_name_that_the_app_has_from_elsewhere_is_an_error(ready: Project) -> N
     module = importlib.import_module(f"{ready.app_name}.celery")
     module.plan.job(f"{ready.shop}.report", "@daily", print)
     line = ready.trouble("job", ready.shop, "report", "--cron", "@daily")
-    assert line == "Error: the app has an entry 'shop.report' already, from elsewhere; take another name"
+    assert line == "Error: the app has an entry 'shop.report' already; take another name"
+
+
+def test_a_name_that_the_file_has_is_an_error_before_the_app_has_loaded_it(project: Project) -> None:
+    project.make_app(discovers=False)
+    project.done("event", project.shop, "digest_due", "--daily-at", "06:30")
+    line = project.trouble("job", project.shop, "digest_due", "--every", "5s")
+    assert line == "Error: shop/jobs.py has an entry 'shop.digest_due' already, in line 10; take another name"
+    project.done("job", project.shop, "report", "--every", "5s")
+    line = project.trouble("event", project.shop, "report", "--every", "5s")
+    assert line.startswith("Error: shop/jobs.py has an entry 'shop.report' already, in line ")
+
+
+def test_a_name_that_the_loaded_file_has_is_told_with_its_place(ready: Project) -> None:
+    ready.done("event", ready.shop, "digest_due", "--daily-at", "06:30")
+    line = ready.trouble("job", ready.shop, "digest_due", "--every", "5s")
+    assert line == "Error: shop/jobs.py has an entry 'shop.digest_due' already, in line 10; take another name"
 
 
 def test_a_module_that_cannot_be_imported_is_one_line(ready: Project) -> None:

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,8 @@ events = Events(app)
 schedule = Schedule(app).autodiscover(["shop"])
 """
 #: As the script does, it leaves the working directory off the path.
-CELERY = [sys.executable, "-P", "-m", "celery", "-A", "proj"]
+CELERY = [sys.executable, "-P", "-m", "celery"]
+APP_OPTION = ("-A", "proj")
 COMMANDS = [[name] for name in ("leased-beat", "add", "audit", "replicas", "event", "job", "listener")]
 
 
@@ -37,15 +38,16 @@ class Folder:
     def app(self, text: str, broker: str = "memory://") -> None:
         (self.path / "proj.py").write_text(text.replace("{broker!r}", repr(broker)))
 
-    def celery(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def celery(self, *arguments: str, app: Iterable[str] = APP_OPTION) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"}
-        command = [*CELERY, *arguments]
+        command = [*CELERY, *app, *arguments]
         return subprocess.run(
             command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=60, check=False
         )
 
     def process(self, name: str, *arguments: str) -> LocalProcess:
-        return LocalProcess(name, [*CELERY, *arguments], folder=self.path, prompt="beat: Starting...", environment={})
+        command = [*CELERY, *APP_OPTION, *arguments]
+        return LocalProcess(name, command, folder=self.path, prompt="beat: Starting...", environment={})
 
 
 @pytest.fixture
@@ -89,6 +91,24 @@ def test_what_celery_does_not_find_there_is_told_with_the_cure(folder: Folder, c
         "Error: the modules of the app cannot be imported: ModuleNotFoundError: No module named 'shop'; "
         "shop is in this folder: `python -m celery` has the folder on its path"
     ]
+
+
+def test_a_module_that_a_package_has_not_is_told_without_a_cure_that_is_none(folder: Folder) -> None:
+    folder.app(APP.replace("{broker!r}", '{broker!r}, include=["shop.tasks"]'))
+    done = folder.celery("leased-beat", "add", "job", "shop", "report", "--every", "1s")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "Error: the modules of the app cannot be imported: ModuleNotFoundError: No module named 'shop.tasks'"
+    ]
+
+
+@pytest.mark.parametrize("command", ["audit", "replicas"])
+def test_a_command_without_an_app_says_so_where_settings_are_missing(folder: Folder, command: str) -> None:
+    done = folder.celery("leased-beat", command, app=())
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("Error: leased_beat_backend is not set")
+    assert line.endswith("; no app is given, which is `celery -A NAME leased-beat ...`")
 
 
 @pytest.mark.parametrize("group", [[], ["leased-beat"], ["leased-beat", "add"]])

@@ -128,6 +128,78 @@ def test_an_event_that_is_not_there_is_an_error_that_says_which_are(shop: Packag
         require_event(shop, "digest")
 
 
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "from .events import DigestDue\n\ndef register(schedule):\n    schedule.daily(DigestDue())\n",
+        "from .events import DigestDue as Due\n\ndef register(schedule):\n    schedule.every('5s', Due())\n",
+        "from shop import events\n\ndef register(schedule):\n    schedule.cron('@daily', events.DigestDue())\n",
+        "from .other import Due\n\ndef register(schedule):\n    schedule.daily(Due(), name='shop.digest_due')\n",
+        "from .other import due\n\ndef register(schedule):\n    schedule.cron('@daily', due, name='shop.digest_due')\n",
+        "@event('shop.digest_due')\nclass Due: ...\n\ndef register(s): s.daily(Due())\n",
+    ],
+)
+def test_a_job_of_the_name_of_an_entry_of_an_event_is_an_error(shop: Package, taken: str) -> None:
+    put(shop, "events", "@event('shop.digest_due')\nclass DigestDue: ...\n")
+    put(shop, "jobs", taken)
+    error = r"^shop/jobs\.py has an entry 'shop\.digest_due' already, in line 4; take another name$"
+    with pytest.raises(ScheduleError, match=error):
+        add_job(shop, "digest_due")
+    assert add_job(shop).changes
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "def register(schedule):\n    schedule.job('shop.digest_due', '@daily', print)\n",
+        "schedule = Schedule()\n@schedule.job(spec='@daily', name='shop.digest_due')\ndef digest(): ...\n",
+        "def register(schedule):\n    schedule.daily(DigestDue(), name='shop.digest_due')\n",
+    ],
+)
+def test_an_event_of_the_name_of_another_entry_is_an_error(shop: Package, taken: str) -> None:
+    put(shop, "jobs", taken)
+    with pytest.raises(ScheduleError, match=r"^shop/jobs\.py has an entry 'shop\.digest_due' already, in line 2"):
+        add_event(shop)
+    assert plan_event(shop, "digest_due", None).changes
+
+
+def test_an_entry_of_another_name_takes_none(shop: Package) -> None:
+    put(shop, "events", "@event('shop.digest_due')\nclass DigestDue: ...\n")
+    put(shop, "jobs", "from .events import DigestDue\n\ndef register(s):\n    s.daily(DigestDue(), name='daily')\n")
+    assert add_job(shop, "digest_due").changes
+    assert add_event(shop).changes
+
+
+def test_a_name_that_another_file_of_the_package_has_is_an_error(shop: Package) -> None:
+    put(shop, "events", "@event('shop.digest_due')\nclass DigestDue: ...\n")
+    put(shop, "jobs/__init__", "def register(schedule):\n    schedule.job('shop.report', '@daily', print)\n")
+    with pytest.raises(
+        ScheduleError, match=r"^shop/jobs/__init__\.py has an entry 'shop\.report' already, in line 2; "
+    ):
+        add_job(shop)
+    put(shop, "tasks/__init__")
+    put(shop, "tasks/mail", "@events.listener(DigestDue)\ndef send_digest(event): ...\n")
+    with pytest.raises(ScheduleError, match=r"^shop/tasks/mail\.py has the listener send_digest of "):
+        add_listener(shop)
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        "@events.listener(DigestDue, name='send_digest')\ndef send(event): ...\n",
+        "def listen(events):\n    @events.listener(DigestDue)\n    def send_digest(event): ...\n",
+        "events.listener(DigestDue)(send_digest)\n",
+        "events.listener(DigestDue, name='send_digest')(lambda event: None)\n",
+    ],
+)
+def test_a_listener_is_found_however_it_is_written(shop: Package, taken: str) -> None:
+    write(add_event(shop))
+    put(shop, "tasks", f"from shop.events import DigestDue\n{taken}")
+    assert add_listener(shop).changes == ()
+    put(shop, "tasks", f"from shop.events import DigestDue\n{taken.replace('send_digest', 'another')}")
+    assert add_listener(shop).changes
+
+
 def test_a_module_that_would_hide_a_name_of_its_package_is_an_error(shop: Package) -> None:
     put(shop, "__init__", "app = Celery()\nevents = Events(app)\n")
     with pytest.raises(
@@ -167,6 +239,12 @@ def test_a_file_keeps_its_encoding_and_its_newlines(shop: Package, head: bytes, 
 def test_a_file_that_cannot_be_read_is_an_error(shop: Package) -> None:
     (shop.folder / "jobs.py").write_bytes(b"x = '\xff'\n")
     with pytest.raises(ScheduleError, match=r"^shop/jobs\.py cannot be read"):
+        add_job(shop)
+
+
+def test_a_file_with_a_null_byte_is_an_error_without_a_line(shop: Package) -> None:
+    (shop.folder / "jobs.py").write_bytes(b"x = 1\n\0\n")
+    with pytest.raises(ScheduleError, match=r"^shop/jobs\.py: this is not Python: .*null bytes"):
         add_job(shop)
 
 

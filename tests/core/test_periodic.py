@@ -169,6 +169,9 @@ class TestArguments:
 PROBLEMS: dict[str, tuple[dict[str, Any], str]] = {
     "no schedule": ({"schedule": None}, "give seconds, a timedelta, crontab"),
     "a spec of ours": ({"schedule": "0 3 * * *"}, "give seconds, a timedelta, crontab"),
+    "a number that is none": ({"schedule": float("nan")}, "its schedule is nan; give a number of seconds"),
+    "seconds without an end": ({"schedule": float("inf")}, "its schedule is inf; give a number of seconds"),
+    "seconds beyond the calendar": ({"schedule": 1e300, "relative": True}, "its schedule is 1e+300; give a number"),
     "no task": ({"task": None}, "give the name of a task"),
     "an unknown key": ({"enabled": True}, "it has ['enabled'], where an entry takes args"),
     "args that are one": ({"args": "text"}, "give a list or a tuple"),
@@ -186,6 +189,22 @@ PROBLEMS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("written", "why"), PROBLEMS.values(), ids=PROBLEMS.keys())
 def test_a_broken_entry_is_a_problem_and_the_others_go_on(written: dict[str, Any], why: str) -> None:
     assert why in problem_of(**written)
+
+
+@pytest.mark.parametrize("written", [5, 0, "text", [1, 2], crontab()])
+def test_an_entry_that_is_no_dict_is_a_problem_that_says_what_it_is(written: Any) -> None:
+    found = periodic_entries(an_app({"broken": written, "other": {"task": "a.task", "schedule": 60}}))
+    assert set(found.entries) == {"other"}
+    assert [str(problem.why) for problem in found.problems] == [
+        f"it is {written!r}: a dict is wanted, with its task and its schedule"
+    ]
+
+
+def test_unknown_keys_of_several_kinds_are_all_told() -> None:
+    (problem,) = periodic_entries(
+        an_app({"broken": {"task": "a.task", "schedule": 60, "enabled": True, 5: 6}})
+    ).problems
+    assert problem.why.startswith("it has ['enabled', 5], where an entry takes")
 
 
 def test_an_entry_that_is_nothing_is_a_problem() -> None:

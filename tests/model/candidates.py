@@ -51,6 +51,6 @@ class Release:
 
     def run(self) -> None:
         try:
-            self.lease.release(self.of, wake=False)
+            self.lease.release(self.of)
         except StoreError:
             return

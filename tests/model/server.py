@@ -2,7 +2,7 @@
 
 A state is known by a number. Unless the server is ``timed``, it leaves out when a key ends, and until when a marker is
 held: both end when the world says so. The history is left out too, since no script reads it: what was written is handed
-over with the replies.
+over with the replies. So is the wake-up of a release, since nobody waits for one here.
 """
 
 from collections.abc import Mapping
@@ -51,6 +51,7 @@ class Server:
         """Run all commands at ``now``, one after the other."""
         keyspace = Keyspace(now, self._states[state])
         replies = tuple(_frozen(self._reply(keyspace, command)) for command in commands)
+        keyspace.call("DEL", self._keys.wake)
         written: Any = keyspace.values.pop(self._keys.history, ())
         records = tuple(dict(zip(fields[::2], fields[1::2], strict=True)) for _, fields in written)
         return Executed(self._number(keyspace), replies, records)

@@ -108,7 +108,7 @@ class Calls:
         self.both.run("renew", [self.keys.lease, self.keys.term], self.pick(TOKENS), 60_000, self.whole(1, 9), "host 1")
 
     def release(self) -> None:
-        self.both.run("release", [self.keys.lease, self.keys.wake], self.pick(TOKENS), self.pick([0, 60_000]))
+        self.both.run("release", [self.keys.lease, self.keys.wake], self.pick(TOKENS), 60_000)
 
     def attend(self) -> None:
         keys = [self.keys.replicas, self.keys.schedule(self.pick(["digest 1", "digest 2"]))]

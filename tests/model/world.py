@@ -190,7 +190,7 @@ class World:
         for call in (
             lambda: parts.lease.acquire("boot", "boot"),
             lambda: parts.ledger.load(Term(0, "boot"), [key], {key: Position(START, START)}, resume=True),
-            lambda: parts.lease.release("boot", wake=False),
+            lambda: parts.lease.release("boot"),
         ):
             thread = self.threads.begin(Call(call))
             while not isinstance(point := self.threads.point(thread), Ended):

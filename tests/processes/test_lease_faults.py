@@ -1,5 +1,7 @@
 """What befalls the lease's key and the holder's way to it, while the server lives."""
 
+import pytest
+
 from tests.nodes.proxy import Proxy
 from tests.nodes.waiting import wait_until
 from tests.processes.stage import Stage
@@ -49,31 +51,20 @@ def test_a_flushed_server_costs_no_instant_and_doubles_none(stage: Stage) -> Non
     stage.assert_clean()
 
 
-def test_a_holder_cut_off_from_the_lease_alone_stops_and_another_goes_on(stage: Stage, lease_proxy: Proxy) -> None:
-    cut_off = stage.beat("cut-off", backend=lease_proxy.url)
+@pytest.mark.parametrize(("option", "seconds"), [("backend", 30), ("broker", 60)])
+def test_a_holder_cut_off_from_one_server_alone_gives_way_to_another(
+    stage: Stage, lease_proxy: Proxy, broker_proxy: Proxy, option: str, seconds: float
+) -> None:
+    proxy = {"backend": lease_proxy, "broker": broker_proxy}[option]
+    cut_off = stage.beat("cut-off", **{option: proxy.url})
     assert stage.holder() is cut_off
     stage.beat("other")
     stage.handled_each(2)
 
-    lease_proxy.freeze()
-    stage.holder(other_than=cut_off)
+    proxy.freeze()
+    stage.holder(other_than=cut_off, seconds=seconds)
     stage.handled_each(3)
-    lease_proxy.thaw()
-    stage.handled_each(2)
-
-    stage.assert_clean()
-
-
-def test_a_holder_cut_off_from_the_broker_alone_lets_another_try(stage: Stage, broker_proxy: Proxy) -> None:
-    cut_off = stage.beat("cut-off", broker=broker_proxy.url)
-    assert stage.holder() is cut_off
-    stage.beat("other")
-    stage.handled_each(2)
-
-    broker_proxy.freeze()
-    stage.holder(other_than=cut_off, seconds=60)
-    stage.handled_each(3)
-    broker_proxy.thaw()
+    proxy.thaw()
     stage.handled_each(2)
 
     stage.assert_clean()

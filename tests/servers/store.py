@@ -97,7 +97,7 @@ class Store:
             "renew": Call(lambda: lease.renew(term.token, REPLICA), lambda got: isinstance(got, Held)),
             "observe": Call(lease.observe, lambda got: isinstance(got, Observation) and got.value),
             "attend": Call(lambda: self.roll.attend(MEMBER, "{}"), lambda got: got == ()),
-            "wait": Call(lambda: lease.wait_for_wake(0.01), lambda got: got is False),
+            "wait": Call(lambda: lease.wait_for_wake(0.01), lambda got: got is None),
             "load": Call(lambda: ledger.load(term, [ENTRY], {}, resume=False), lambda got: ENTRY in got.positions),
             "claim": Call(self._claim, lambda got: got == [Verdict.CLAIMED]),
             "commit": Call(lambda: ledger.commit(term, ["fire"]), lambda got: got is None),

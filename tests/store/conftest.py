@@ -1,6 +1,6 @@
 """Leases, ledgers and a faulty path to the real server."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
@@ -8,13 +8,24 @@ import pytest
 import redis
 
 from celery_leased_beat.engine import Term
-from celery_leased_beat.store import Connection, Keys, Lease, Ledger, Record, ServerClock, connect, dedicated
+from celery_leased_beat.store import (
+    Connection,
+    Keys,
+    Lease,
+    Ledger,
+    LedgerReader,
+    Record,
+    ServerClock,
+    connect,
+    dedicated,
+)
 from examples.valkey import Server
 from tests.nodes.proxy import Proxy
 
 TTL = timedelta(seconds=15)
 REPLICA = "host one:4711:0.1.0"
-EVER = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC))
+#: Earlier than all that a test decides.
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 Dump = Mapping[bytes, tuple[bytes | None, int]]
 
@@ -59,6 +70,11 @@ def ledger(server_url: str, keys: Keys) -> Iterator[Ledger]:
 
 
 @pytest.fixture
+def reader(client: redis.Redis, keys: Keys) -> LedgerReader:
+    return LedgerReader(client, keys)
+
+
+@pytest.fixture
 def term(lease: Lease) -> Term:
     """The term of a lease that was just taken."""
     return take(lease, "token-1")
@@ -85,8 +101,8 @@ def take(lease: Lease, token: str) -> Term:
     return Term(held.term, token)
 
 
-def records(ledger: Ledger, entry: str | None = None) -> list[Record]:
-    return list(ledger.history(*EVER, entry))
+def records(reader: LedgerReader, entry: str | None = None) -> Sequence[Record]:
+    return reader.snapshot([], EPOCH, entry).records
 
 
 def load_scripts(client: redis.Redis) -> None:

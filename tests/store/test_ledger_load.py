@@ -9,7 +9,7 @@ import redis
 from celery_leased_beat.engine import EntryKey, Position, Term
 from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
-from celery_leased_beat.store import Keys, Lease, Ledger, Record
+from celery_leased_beat.store import Keys, Lease, Ledger, LedgerReader, Record
 from tests.store.conftest import REPLICA, records, server_milliseconds, take
 
 NIGHTLY = EntryKey("nightly: report", "cron 0 3 * * * UTC")
@@ -94,32 +94,34 @@ def test_a_watermark_that_the_ledger_gives_lower_is_brought_forward(
 
 
 def test_what_the_server_has_lost_is_on_record_as_recalled(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     known, seen = now() - DAY, Position(now() - timedelta(hours=1), now() - 3 * DAY)
     put(client, keys, SYNC, known, now() - 2 * DAY)
     for _ in range(2):
         ledger.load(term, [SYNC], {SYNC: seen}, resume=False)
-    (record,) = records(ledger)
+    (record,) = records(reader)
     assert facts(record) == (SYNC.name, "recalled", known, seen.watermark, 0, term.number, REPLICA)
 
 
 def test_where_the_state_alone_was_lost_all_since_the_entry_was_enrolled_is_recalled(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     put(client, keys, NIGHTLY, now() - DAY, now() - DAY)
     ledger.load(term, [LATER], {}, resume=False)
     seen = Position(now() - timedelta(hours=1), now() - 3 * DAY)
     ledger.load(term, [SYNC], {SYNC: seen}, resume=True)
-    assert [(record.outcome, record.first, record.last) for record in records(ledger)[1:]] == [
+    assert [(record.outcome, record.first, record.last) for record in records(reader)[1:]] == [
         ("recalled", seen.anchor, seen.watermark)
     ]
 
 
-def test_where_the_history_was_lost_too_it_begins_anew(ledger: Ledger, term: Term, now: Callable[[], datetime]) -> None:
+def test_where_the_history_was_lost_too_it_begins_anew(
+    ledger: Ledger, term: Term, now: Callable[[], datetime], reader: LedgerReader
+) -> None:
     seen = Position(now() - timedelta(hours=1), now() - 3 * DAY)
     ledger.load(term, [SYNC], {SYNC: seen}, resume=True)
-    assert records(ledger) == []
+    assert records(reader) == []
 
 
 def test_a_watermark_that_the_ledger_gives_higher_counts(
@@ -149,14 +151,14 @@ def test_after_a_loss_of_data_anybody_else_begins_now(ledger: Ledger, term: Term
 
 
 def test_a_retimed_entry_begins_now_and_what_it_drops_is_recorded(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     former, before = now() - DAY, now()
     put(client, keys, NIGHTLY, former, former)
     loaded = ledger.load(term, [LATER], {}, resume=False)
     found = loaded.positions[LATER]
     assert before <= found.watermark == found.anchor <= now()
-    (record,) = records(ledger)
+    (record,) = records(reader)
     assert facts(record) == (NIGHTLY.name, "retimed", former, found.watermark, 0, term.number, REPLICA)
     assert NIGHTLY.timing in record.reason
     (note,) = loaded.notes
@@ -183,39 +185,39 @@ def test_in_a_rolling_deploy_each_version_finds_its_own(
 
 
 def test_no_instant_is_decided_again_where_a_timing_comes_back(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     put(client, keys, NIGHTLY, now() - 3 * DAY, now() - 9 * DAY)
     decided = position_of(ledger, term, LATER).watermark
     loaded = ledger.load(term, [NIGHTLY], {}, resume=False)
     assert loaded.positions[NIGHTLY].watermark == decided
     assert len(loaded.notes) == 1
-    assert [record.outcome for record in records(ledger)] == ["retimed", "retimed"]
+    assert [record.outcome for record in records(reader)] == ["retimed", "retimed"]
 
 
 def test_a_retimed_entry_whose_former_state_is_gone_begins_now(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     client.hset(keys.current, LATER.name, NIGHTLY.timing)
     before = now()
     assert before <= position_of(ledger, term, LATER).watermark
-    assert records(ledger)[0].first >= before
+    assert records(reader)[0].first >= before
 
 
 # A clock that was ahead
 
 
 def test_a_watermark_within_a_minute_of_the_clock_stays(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     ahead = now() + timedelta(seconds=55)
     put(client, keys, SYNC, ahead, now())
     assert position_of(ledger, term, SYNC).watermark == ahead
-    assert records(ledger) == []
+    assert records(reader) == []
 
 
 def test_a_watermark_over_a_minute_ahead_is_set_to_now_recorded_and_told(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     ahead, before = now() + 400 * DAY, now()
     put(client, keys, SYNC, ahead, ahead - DAY)
@@ -223,20 +225,20 @@ def test_a_watermark_over_a_minute_ahead_is_set_to_now_recorded_and_told(
     found = loaded.positions[SYNC]
     assert before <= found.watermark <= now()
     assert found.anchor <= found.watermark
-    (record,) = records(ledger)
+    (record,) = records(reader)
     assert (record.outcome, record.first, record.last) == ("corrected", found.watermark, ahead)
     (note,) = loaded.notes
     assert note.startswith("the watermark of sync was ahead of the server's clock")
 
 
 def test_a_watermark_beyond_all_dates_is_corrected_too(
-    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime], reader: LedgerReader
 ) -> None:
     put(client, keys, SYNC, now(), now())
     (field,) = client.hkeys(keys.state)
     client.hset(keys.state, field, f"{10**20} {10**20} 1")
     assert ledger.load(term, [SYNC], {}, resume=False).positions[SYNC].watermark <= now()
-    assert [record.outcome for record in records(ledger)] == ["corrected"]
+    assert [record.outcome for record in records(reader)] == ["corrected"]
 
 
 def test_a_replica_that_remembers_too_much_is_corrected_too(

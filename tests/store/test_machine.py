@@ -27,11 +27,11 @@ from celery_leased_beat.engine import Claim, EntryKey, Intent, Position, Term, V
 from celery_leased_beat.errors import FencedError, StoreError
 from celery_leased_beat.fires import Fire, fire_id, from_milliseconds
 from celery_leased_beat.plan import Decision, Outcome
-from celery_leased_beat.store import Keys, Lease, Ledger, Markers, ServerClock, connect, dedicated
+from celery_leased_beat.store import Keys, Lease, Ledger, LedgerReader, Markers, ServerClock, connect, dedicated
 from celery_leased_beat.store.intent import decode
 from examples.valkey import Server
 from tests.nodes.proxy import Proxy
-from tests.store.conftest import EVER, load_scripts, records, server_milliseconds
+from tests.store.conftest import EPOCH, load_scripts, records, server_milliseconds
 
 TTL = timedelta(seconds=15)
 ENTRY = EntryKey("sync", "every 1000")
@@ -50,7 +50,7 @@ class Replica:
         self.asked: str | None = None
         self.term: Term | None = None
         self.loaded: Term | None = None
-        self.watermark = EVER[0]
+        self.watermark = EPOCH
         self.unanswered: list[Claim] = []
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Store(RuleBasedStateMachine):
         held = boot.lease.acquire("boot", "boot")
         assert held is not None
         boot.ledger.load(Term(held.term, "boot"), [ENTRY], {ENTRY: Position(self.start, self.start)}, resume=True)
-        boot.lease.release("boot", wake=False)
+        boot.lease.release("boot")
 
     # The lease
 
@@ -199,7 +199,7 @@ class Store(RuleBasedStateMachine):
     @invariant()
     def each_instant_is_decided_once(self) -> None:
         decided: Counter[datetime] = Counter()
-        for record in records(Ledger(self.client, self.keys, ServerClock(), replica="")):
+        for record in records(LedgerReader(self.client, self.keys)):
             if record.outcome != "failed":
                 decided.update(record.first + timedelta(seconds=n) for n in range(record.count))
         seconds = (self._watermark() - self.start) // timedelta(seconds=1)

@@ -1,6 +1,7 @@
 """Made-up times: what a test may write, and which instant that is."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -48,6 +49,14 @@ def test_a_moment_is_an_instant(moment: datetime | str, instant: str) -> None:
         ("2026-10-25T01:30", "write it with an offset or with a zone"),
         ("2026-10-25 01:30", "write it with an offset or with a zone"),
         ("2026-10-25", "write it with an offset or with a zone"),
+        ("2026-13-25T01:30Z", "'2026-13-25T01:30Z' is no instant: month must be in"),
+        ("2026-13-25 01:30", "'2026-13-25 01:30' is no instant: month must be in"),
+        ("2026-02-30T01:30 Europe/Budapest", "'2026-02-30T01:30' is no instant: day "),
+        ("2026-10-25T25:30+02:00", "is no instant: hour must be in"),
+        ("2026-1-5T01:30Z", "is no instant; write it such as '2026-10-25T01:30[+]02:00' or '"),
+        ("0001-01-01T00:00+02:00", "is no instant: in UTC it lies beyond the calendar"),
+        (None, "^None is no instant; give an aware datetime or a text such as '2026"),
+        (5, "^5 is no instant; give an aware datetime or a text"),
         ("tomorrow", "is no instant"),
         ("half past UTC", "is no instant"),
         ("", "is no instant"),
@@ -55,6 +64,6 @@ def test_a_moment_is_an_instant(moment: datetime | str, instant: str) -> None:
         (datetime(2026, 10, 25, 1, 30), "naive"),  # noqa: DTZ001
     ],
 )
-def test_what_is_no_instant_says_why(moment: datetime | str, why: str) -> None:
+def test_what_is_no_instant_says_why(moment: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         to_instant(moment)
