@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from celery_leased_beat.engine import Engine, Intent, Term
+from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.plan import Policy
 from celery_leased_beat.schedule import Entry, EventTarget
 from celery_leased_beat.store import Keys, Lease, Ledger, LedgerReader, Record, ServerClock, connect, dedicated
@@ -99,6 +100,11 @@ class Bench:
 
         wait_until(enough, f"{count} messages of {name}")
         return self.broker.instants(name)
+
+    def lose_broker(self, engine: Engine) -> None:
+        """Let the broker be out of reach, and run turns until that was met."""
+        self.broker.error = BrokerError("gone")
+        wait_until(lambda: (engine.turn(self.now()), engine._outbox.outage)[1], "an outage")
 
     def records(self, name: str = "tick") -> Sequence[Record]:
         return self.reader.snapshot([], datetime(2020, 1, 1, tzinfo=UTC), name).records

@@ -84,8 +84,7 @@ def test_an_outage_ends_also_where_another_replica_has_sent_what_waited(bench: B
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up=catch_up))
     bench.turn_until(engine, 1)
-    bench.broker.error = BrokerError("gone")
-    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.outage)[1], "an outage")
+    bench.lose_broker(engine)
     bench.tenure.end()
     bench.tenure.begin()
     bench.broker.error = None
@@ -98,8 +97,7 @@ def test_an_outage_ends_also_where_another_replica_has_sent_what_waited(bench: B
 def test_an_outage_ends_also_where_the_one_message_that_waits_is_refused(bench: Bench) -> None:
     bench.tenure.begin()
     engine = bench.engine(entry("bad"), entry("good", timing=Every(SECOND)))
-    bench.broker.error = BrokerError("gone")
-    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.outage)[1], "an outage")
+    bench.lose_broker(engine)
     assert {intent.fire.entry for intent in engine._outbox.intents} == {"bad"}
     bench.broker.error, bench.broker.refused = None, "bad"
     bench.turn_until(engine, 2, "good")
@@ -111,8 +109,7 @@ def test_a_clock_that_is_set_back_makes_no_outage_of_the_broker_longer(bench: Be
     bench.tenure.begin()
     engine = bench.engine(entry())
     bench.turn_until(engine, 1)
-    bench.broker.error = BrokerError("gone")
-    wait_until(lambda: (engine.turn(bench.now()), engine._outbox.outage)[1], "an outage")
+    bench.lose_broker(engine)
     bench.broker.error = None
     engine.turn(bench.now() - 600 * SECOND)
     assert engine.turn(bench.now() - 598 * SECOND)
