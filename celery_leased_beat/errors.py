@@ -51,7 +51,7 @@ class PayloadError(EventError):
 
 
 class BrokerError(LeasedBeatError):
-    """The broker gave no usable answer to a publish; nothing is known of its effect."""
+    """The broker could not be reached, or gave no usable answer; whether a message was sent is not known."""
 
 
 class StoreError(LeasedBeatError):

@@ -7,6 +7,7 @@ may meet a file or a server that is not there.
 
 import traceback
 from pathlib import Path
+from types import CodeType
 
 import kombu
 from amqp.exceptions import FrameSyntaxError
@@ -18,11 +19,15 @@ _OF_THE_MESSAGE = (LookupError, FrameSyntaxError)
 
 #: Answers of a Redis-like broker that concern every message, by their code or by the class that redis-py has for it.
 _STATES = ("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN")
-_STATE_ERRORS = {"BusyLoadingError", "ClusterDownError", "MasterDownError", "OutOfMemoryError", "ReadOnlyError"}
+_STATE_ERRORS = {
+    "BusyLoadingError", "ClusterDownError", "MasterDownError", "OutOfMemoryError", "ReadOnlyError", "TryAgainError",
+}  # fmt: skip
 #: Comes before the answer to a command that was one of several.
 _PIPELINED = "of pipeline caused error: "
 
-_KOMBU = str(Path(kombu.__file__).parent)
+_KOMBU = Path(kombu.__file__).parent
+#: What Celery and others use of kombu for all sorts of things.
+_KOMBU_UTILS = _KOMBU / "utils"
 #: The function of kombu through which any error of a publish passes.
 _PASSES_ON = "_reraise_as_library_errors"
 
@@ -40,5 +45,9 @@ def is_outage(error: Exception, connection: Connection) -> bool:
 
 def _came_to_the_broker(error: Exception) -> bool:
     """Whether kombu met it, as it connected or published, and not what is asked before."""
-    code = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(one.co_filename.startswith(_KOMBU) and one.co_name != _PASSES_ON for one in code)
+    return any(_publishes(frame.f_code) for frame, _ in traceback.walk_tb(error.__traceback__))
+
+
+def _publishes(code: CodeType) -> bool:
+    path = Path(code.co_filename)
+    return path.is_relative_to(_KOMBU) and not path.is_relative_to(_KOMBU_UTILS) and code.co_name != _PASSES_ON

@@ -7,6 +7,7 @@ concerns this fire alone.
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -73,6 +74,7 @@ class Publisher:
             try:
                 self._connection.collect()
             except Exception:  # a broken connection may refuse even its end
+                self._connection = None
                 logger.debug("the connection to the broker did not close cleanly", exc_info=True)
 
     def _send(self, connection: Connection, intent: Intent) -> None:
@@ -104,7 +106,9 @@ class Publisher:
         try:
             self._connection.default_channel  # noqa: B018
         except Exception as error:
+            connection = self._connection
             self.close()
-            self._connection.maybe_switch_next()
+            with suppress(Exception):  # of a URL that is broken
+                connection.maybe_switch_next()
             raise BrokerError(f"{type(error).__name__}: {error}") from error
         return self._connection

@@ -1,7 +1,7 @@
 """``celery -A app leased-beat replicas``: who holds the lease, who stands by, and with what schedule."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import click
 from celery.bin.base import CeleryCommand
@@ -26,6 +26,7 @@ def replicas(context: click.Context, as_json: bool) -> None:
         digest = Outline.of(access.entries.values()).digest
         namespace = access.settings.namespace
     holder = Holder.parse(value) if value else None
+    members = _by_the_lease(members, holder)
     seconds = remaining.total_seconds()
     if as_json:
         lease = {"replica": holder.replica, "term": holder.term, "remaining": seconds} if holder else None
@@ -37,6 +38,15 @@ def replicas(context: click.Context, as_json: bool) -> None:
         roster.show(namespace, _headline(holder, seconds), _rows(members, digest), no_color=context.obj.no_color)
     differ = len({member.digest for member in members}) > 1
     context.exit(1 if holder is None or differ else 0)
+
+
+def _by_the_lease(members: tuple[Member, ...], holder: Holder | None) -> tuple[Member, ...]:
+    """Return the records with the term of the one holder: a record may be a second old, or that of a dead holder."""
+    named = [member for member in members if holder is not None and member.replica == holder.replica]
+    holding = max(named, key=lambda member: holder is not None and member.term == holder.term, default=None)
+    return tuple(
+        replace(member, term=holder.term if holder is not None and member is holding else 0) for member in members
+    )
 
 
 def _headline(holder: Holder | None, seconds: float) -> str:

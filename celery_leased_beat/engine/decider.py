@@ -15,7 +15,7 @@ from celery_leased_beat.schedule import Entry
 
 logger = logging.getLogger(__name__)
 
-#: The claims of one turn: as many as one script may carry without holding the server up: some 7 ms.
+#: About so many claims a turn, and no more fires: as many as one script may carry without holding the server up (7 ms).
 CLAIMS = 500
 
 

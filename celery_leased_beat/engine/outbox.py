@@ -57,11 +57,17 @@ class Outbox:
         self._waiting: deque[_Waiting] = deque()
         self._enqueued: list[str] = []
         self._probe_at: datetime | None = None
+        self._doubtful = False
 
     @property
     def outage(self) -> bool:
         """Whether the last publish did not reach the broker."""
         return self._probe_at is not None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether no message has got through since the last outage: then one claim at a time is enough."""
+        return self._doubtful
 
     @property
     def holds_back(self) -> bool:
@@ -85,6 +91,8 @@ class Outbox:
         """Begin a term: these, and nothing else, are to be enqueued."""
         self._waiting = deque(_Waiting(intent) for intent in intents)
         self._enqueued = []
+        if not self._waiting:
+            self._probe_at = None  # what can be tried next may be due in hours, and no lease is to be given up for it
 
     def add(self, intents: Iterable[Intent]) -> None:
         """Take intents that were just claimed."""
@@ -142,7 +150,7 @@ class Outbox:
             self._dispatcher.publish(intent)
 
     def _refused(self, term: Term, waiting: _Waiting, error: Exception, now: datetime) -> bool:
-        self._note_reached()  # after an outage the connection is a new one, so this message alone is refused
+        self._probe_at = None  # after an outage the connection is a new one: it could be opened
         waiting.attempts += 1
         if waiting.attempts >= ATTEMPTS:
             self._abandon(term, waiting.intent, Outcome.FAILED, f"{type(error).__name__}: {error}")
@@ -176,7 +184,10 @@ class Outbox:
     def _note_enqueued(self, intent: Intent, now: datetime) -> None:
         self._enqueued.append(intent.fire.id)
         self._trust.progressed()
-        self._note_reached()
+        self._probe_at = None
+        if self._doubtful:
+            self._doubtful = False
+            logger.warning("the broker is reached again")
         fire, late = intent.fire, now - intent.fire.instant
         logger.info(
             "enqueued %s (%s): its instant %s, fire %s%s",
@@ -184,14 +195,10 @@ class Outbox:
             f", {late.total_seconds():.1f} s late" if late > LATE else "", extra={"fire_id": fire.id},
         )  # fmt: skip
 
-    def _note_reached(self) -> None:
-        if self._probe_at is not None:
-            self._probe_at = None
-            logger.warning("the broker is reached again")
-
     def _note_outage(self, error: BrokerError, now: datetime) -> None:
-        if self._probe_at is None:
+        if not self._doubtful:
             logger.error("the broker is out of reach, no fire is claimed until it is back: %s", error)
+        self._doubtful = True
         self._probe_at = now + OUTAGE_PAUSE
 
     def _commit_part(self, term: Term) -> bool:

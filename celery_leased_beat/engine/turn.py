@@ -107,7 +107,7 @@ class Engine:
         if held_back:
             self._serving_since = now
         if not self._outbox.holds_back:
-            fires = 1 if self._outbox.outage else CLAIMS
+            fires = 1 if self._outbox.doubtful else CLAIMS
             self._outbox.add(self._decider.claim_due(term, now, self._serving_since, fires))
             self._outbox.flush(term, now)
         return self._next_wake(now)

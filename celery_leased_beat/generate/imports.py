@@ -48,6 +48,14 @@ def known_as(module: Module, wanted: Import) -> str | None:
     return None
 
 
+def name_in(module: Module, wanted: Import) -> str | None:
+    """Return by which name ``module`` may mean ``wanted``, if only at the end of its full name; None for none."""
+    known = known_as(module, wanted)
+    if known is None and wanted.local not in dict(bindings(module.tree.body)):
+        return wanted.local
+    return known
+
+
 def with_import(module: Module, wanted: Import) -> tuple[Module, str]:
     """Return the module with ``wanted`` imported, and by which name.
 

@@ -1,7 +1,7 @@
 """``jobs``: the modules with ``register(schedule)``."""
 
 from celery_leased_beat.generate.entries import argument, calls, has_event_entry, has_job, name_of, text_of
-from celery_leased_beat.generate.imports import Import, known_as, with_import
+from celery_leased_beat.generate.imports import Import, name_in, with_import
 from celery_leased_beat.generate.layout import fitted, with_definition
 from celery_leased_beat.generate.names import check_not_needed
 from celery_leased_beat.generate.register import (
@@ -42,10 +42,10 @@ def add_event_entry(module: Module, event: Import, when: When) -> Module:
 
     Raises ``DuplicateNameError`` where it is due at other times.
     """
-    known = known_as(module, event) or event.local  # or by its full name
-    if has_event_entry(module, known, when):
+    known = name_in(module, event)
+    if known is not None and has_event_entry(module, known, when):
         return module
-    check_free_in_register(module, known)
+    check_free_in_register(module, known or event.local)
     module, cls = with_import(module.ended(), event)
     return with_call(module, Call(when.method, [when.for_event, f"{cls}()"]))
 

@@ -6,7 +6,7 @@ from celery_leased_beat.errors import DuplicateNameError, ScheduleError
 from celery_leased_beat.generate.entries import check_entry_free
 from celery_leased_beat.generate.events import add_event, events_of
 from celery_leased_beat.generate.files import Change
-from celery_leased_beat.generate.imports import Import, known_as, with_import
+from celery_leased_beat.generate.imports import Import, name_in, with_import
 from celery_leased_beat.generate.jobs import add_event_entry, add_inclusion, add_job
 from celery_leased_beat.generate.listeners import add_listener, has_listener
 from celery_leased_beat.generate.names import check_function_name, class_name, full_name
@@ -105,7 +105,7 @@ def _check_entry_free(package: Package, name: str) -> None:
     """Raise ``DuplicateNameError`` where a module of the package's jobs has an entry of that name."""
     events = _events_of(package)
     for home in package.homes("jobs"):
-        known = {known_as(home.module, cls) or cls.local: event for event, cls in events.items()}
+        known = {local: event for event, cls in events.items() if (local := name_in(home.module, cls))}
         own = {cls: event for event, cls in events_of(home.module)}
         check_entry_free(home.module, name, known | own)
 

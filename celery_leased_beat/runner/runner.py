@@ -95,7 +95,8 @@ class Runner:
     def run(self, *, signals: bool = False) -> None:
         """Serve until ``stop()`` is called; with ``signals`` (main thread only) SIGTERM and SIGINT call it.
 
-        Imports the app's modules first, as ``celery beat`` and workers do. Raises ``RuntimeError`` the second time.
+        Imports the app's modules first, as ``celery beat`` and workers do, and raises what these raise, and for the
+        schedule what building a runner does. Raises ``RuntimeError`` the second time.
         """
         self._begin()
         self._serve(signals=signals)
@@ -110,9 +111,11 @@ class Runner:
     def _begin(self) -> None:
         if self._began:
             raise RuntimeError("a Runner serves once; make another one")
-        self._began = True
         if not self._app.loader.worker_initialized:
             self._app.loader.import_default_modules()
+            self._schedule = schedule_for(self._app)  # which one of the modules may have made
+        self._served = served(self._app, self._schedule, self._settings)
+        self._began = True
 
     def _serve(self, *, signals: bool = False) -> None:
         before = {number: signal.signal(number, lambda *_: self.tell_to_stop()) for number in _ENDING if signals}
@@ -174,5 +177,5 @@ class Runner:
 
 def _bound(schedule: Schedule, app: Celery) -> Schedule:
     if not isinstance(schedule, Schedule):
-        raise ScheduleError(f"{schedule!r} is no Schedule")
+        raise ScheduleError(f"{schedule!r} is no Schedule; give the app's own, or leave it out")
     return schedule.init_app(app)

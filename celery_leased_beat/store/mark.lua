@@ -5,8 +5,8 @@
 -- ARGV     1 run, 2 state, 3 hold in ms (0 ends it), 4 the marker's life in ms
 -- Returns  TIME; then 1 where the marker is this run's, else 0
 -- Keeps    a run that another one took over from changes nothing; "done" is for good, and a run that paused does not go
---          on, however late a renewal comes; a marker that was lost (the server
---          lost its data) comes back as "done" only, since then nobody may begin
+--          on, however late a renewal comes; a marker that was lost (the server lost its data) comes back as "done" only,
+--          since then nobody may begin
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)

@@ -37,11 +37,11 @@ class Renewer:
     def add(self, run: Kept) -> None:
         """Look after ``run`` from now on."""
         with self._changed:
-            self._runs.add(run)
             if self._thread is None:
                 thread = Thread(target=self._work, name="leased-beat-renewer", daemon=True)
                 thread.start()
-                self._thread = thread  # last: one that could not start is tried again with the next run
+                self._thread = thread  # one that cannot start raises, and is tried again with the next run
+            self._runs.add(run)
             self._changed.notify()
 
     def discard(self, run: Kept) -> None:

@@ -57,11 +57,14 @@ class Broker:
         self.refused = ""
 
     def publish(self, intent: Intent) -> None:
-        if self.error:
-            raise self.error
         if intent.fire.entry == self.refused:
             raise ValueError("cannot be encoded")
+        if self.error:
+            raise self.error
         self.received.append(intent)
+
+    def entries(self) -> list[str]:
+        return [intent.fire.entry for intent in self.received]
 
     def instants(self, entry: str = "tick") -> list[datetime]:
         return [intent.fire.instant for intent in self.received if intent.fire.entry == entry]

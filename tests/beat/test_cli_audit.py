@@ -175,6 +175,8 @@ def test_a_trimmed_history_is_told_and_nothing_is_called_missing(shop: Shop, cli
     client.xtrim(shop.history, maxlen=3, approximate=False)
     output = shop.clean()
     assert "unrecorded (older than the record)" in output
+    assert "not on record, fired or not:" in output
+    assert "not fired:" not in output
 
 
 def test_after_a_flush_the_record_begins_anew(shop: Shop, client: redis.Redis) -> None:

@@ -1,6 +1,8 @@
 """``celery -A app leased-beat replicas``: who holds the lease, and whether all have the same schedule."""
 
 import json
+import os
+import socket
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
@@ -66,6 +68,23 @@ def test_it_names_the_holder_its_term_and_the_standbys(
     assert [line.count("1.4") for line in lines] == [1, 1]
     assert [("holder" in line, "standby" in line) for line in lines] == [(True, False), (False, True)]
     assert "another schedule" not in result.stdout
+
+
+def test_the_lease_says_who_holds_it_whatever_the_records_say(
+    server_url: str, namespace: str, run: Callable[[Celery], None], client: redis.Redis
+) -> None:
+    """The record of a holder that died stays for some seconds, and that of its successor may be a second old."""
+    app = shop(server_url, namespace, "a")
+    run(app)
+    key = f"clb:{{{namespace}}}:replicas"
+    (alive,) = client.hvals(key)
+    successor, term = f"{socket.gethostname()}:{os.getpid()}", client.get(f"clb:{{{namespace}}}:lease").split()[1]
+    assert successor in alive
+    client.hset(key, "dead", alive.replace(successor, "elsewhere:1"))
+    (dead,) = [line for line in command(app).stdout.splitlines() if line.startswith("elsewhere:1")]
+    assert "standby" in dead
+    terms = {one["replica"].split()[0]: one["term"] for one in json.loads(command(app, "--json").stdout)["replicas"]}
+    assert terms == {"elsewhere:1": 0, successor: int(term)}
 
 
 def test_a_difference_is_a_finding(server_url: str, namespace: str, run: Callable[[Celery], None]) -> None:

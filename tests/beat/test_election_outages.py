@@ -104,7 +104,7 @@ def test_after_a_restart_the_last_holder_goes_first(
 
 def test_a_lease_that_outlives_a_restart_goes_on_under_the_same_term_in_another_run(compete: Compete) -> None:
     with Server() as server:
-        holder = compete("a:1", url=server.url)
+        holder = compete("a:1", url=server.url, ttl=timedelta(seconds=SOON))  # no renewal comes after what follows
         term = elect(holder).term
         with redis.Redis(port=server.port) as client:
             client.persist(f"clb:{{{holder.namespace}}}:lease")  # however long the restart takes

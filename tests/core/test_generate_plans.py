@@ -163,6 +163,14 @@ def test_an_event_of_the_name_of_another_entry_is_an_error(shop: Package, taken:
     assert plan_event(shop, "digest_due", None).changes
 
 
+def test_an_entry_of_a_foreign_class_of_that_name_takes_none(shop: Package) -> None:
+    put(shop, "events", "@event('shop.digest_due')\nclass DigestDue: ...\n")
+    put(
+        shop, "jobs", "from other.events import DigestDue\n\ndef register(schedule):\n    schedule.daily(DigestDue())\n"
+    )
+    assert add_job(shop, "digest_due").changes
+
+
 def test_an_entry_of_another_name_takes_none(shop: Package) -> None:
     put(shop, "events", "@event('shop.digest_due')\nclass DigestDue: ...\n")
     put(shop, "jobs", "from .events import DigestDue\n\ndef register(s):\n    s.daily(DigestDue(), name='daily')\n")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from amqp import exceptions as amqp
 from celery import Celery
+from celery.utils import cached_property
 from kombu import Connection
 from kombu.exceptions import OperationalError
 from redis import exceptions as redis
@@ -46,6 +47,7 @@ OF_THE_BROKER: list[Any] = [
     (REDIS, redis.ResponseError("MISCONF Redis is configured to save RDB snapshots")),
     (REDIS, redis.ResponseError(f"{PIPELINED}NOREPLICAS Not enough good replicas to write.")),
     (REDIS, redis.ResponseError("BUSY Redis is busy running a script.")),
+    (REDIS, redis.TryAgainError("Multiple keys request during rehashing of slot")),
     (REDIS, OperationalError("no answer")),
     (RABBIT, amqp.ConnectionForced("CONNECTION_FORCED - broker forced connection closure")),
     (RABBIT, amqp.RecoverableConnectionError("Socket was disconnected")),
@@ -60,6 +62,7 @@ OF_THE_MESSAGE: list[Any] = [
     (RABBIT, KeyError("no such codec")),
     (RABBIT, amqp.FrameSyntaxError("Table type b'headers' not handled by amqp.")),
     (RABBIT, amqp.NotFound("NOT_FOUND - no exchange 'gone'")),
+    (RABBIT, amqp.MessageNacked()),
     (RABBIT, amqp.PreconditionFailed("PRECONDITION_FAILED - message size")),
 ]
 
@@ -81,9 +84,21 @@ def test_what_this_message_alone_meets_is_none(connection: Connection, error: Ex
     assert not is_outage(met(error, wrapped=wrapped), connection)
 
 
-def test_what_a_router_of_ones_own_meets_is_none() -> None:
+class Router:
+    """Finds its routes in a file that is not there."""
+
+    @cached_property
+    def routes(self) -> str:
+        return Path("/no/such/file").read_text()
+
+    def __call__(self, *_: Any, **__: Any) -> str:
+        return self.routes
+
+
+@pytest.mark.parametrize("router", [lambda *_, **__: Path("/no/such/file").read_text(), Router()])
+def test_what_a_router_of_ones_own_meets_is_none(router: Any) -> None:
     app = Celery("outages", broker="memory://", set_as_current=False)
-    app.conf.task_routes = lambda *_, **__: Path("/no/such/file").read_text()
+    app.conf.task_routes = router
     with pytest.raises(FileNotFoundError) as caught:
         app.send_task("a.task")
     assert not is_outage(caught.value, REDIS)

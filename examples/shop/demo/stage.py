@@ -15,8 +15,8 @@ from rich.text import Text
 
 #: Seconds between two plain lines about the state of things.
 PERIOD = 5.0
-#: How many of the last announcements stay under the live table.
-KEPT = 8
+#: The last announcements stand under the live tables, which take so many lines of the terminal; some always do.
+TABLES, FEWEST = 20, 3
 
 STYLES = {"holder": "bold green", "standby": "cyan", "killed": "red", "let go": "yellow"}
 
@@ -77,7 +77,8 @@ class Stage:
     def show(self, scene: Scene) -> None:
         """Show how things stand."""
         if self._live is not None:
-            said = Text("\n".join(self._said[-KEPT:]))
+            kept = max(FEWEST, self._console.height - TABLES)
+            said = Text("\n".join(self._said[-kept:]))
             self._live.update(Group(_replicas(scene), _entries(scene), said), refresh=True)
         elif time.monotonic() - self._shown > PERIOD:
             self._shown = time.monotonic()
