@@ -41,15 +41,20 @@ def calm(scene: Scene) -> Evidence:
     """Wait until all that was due is done, let all leave, and return the evidence."""
     scene.timeline.note("calm")
     begin(scene)
+    _see_off(scene)
     until = time.time()
     _try(scene, lambda: _is_decided(scene, until))
     scene.scale(0)
-    # One that ends right after the scene has looked at it is not yet known to have ended.
-    replicas = [life for replica in scene.replicas for life in replica.lives]
-    wait_for(scene, lambda: all(life.code is not None for life in replicas), "all replicas ended", 60)
+    _see_off(scene)
     left = _try(scene, lambda: not scene.broker.left() and not _missing(scene, until))
     scene.timeline.note("all is done" if left else f"not done: {scene.broker.left()[:5]}")
     return evidence(scene, until)
+
+
+def _see_off(scene: Scene) -> None:
+    """Wait until all replicas that were told to end have ended: what follows takes long to look at them again."""
+    told = [life for replica in scene.replicas for life in replica.lives if life.dismissed]
+    wait_for(scene, lambda: all(life.code is not None for life in told), "all replicas ended", 60)
 
 
 def evidence(scene: Scene, until: float) -> Evidence:
