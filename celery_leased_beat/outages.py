@@ -10,12 +10,12 @@ from pathlib import Path
 from types import CodeType
 
 import kombu
-from amqp.exceptions import FrameSyntaxError
+from amqp.exceptions import AMQPNotImplementedError, FrameError, FrameSyntaxError, InvalidCommand
 from kombu import Connection
 from kombu.exceptions import OperationalError
 
-#: Of the message itself: a name that is not known, and an argument that AMQP cannot carry.
-_OF_THE_MESSAGE = (LookupError, FrameSyntaxError)
+#: Of the message itself: a name that is not known, and what AMQP cannot carry, for which RabbitMQ closes a connection.
+_OF_THE_MESSAGE = (LookupError, AMQPNotImplementedError, FrameError, FrameSyntaxError, InvalidCommand)
 
 #: Answers of a Redis-like broker that concern every message, by their code or by the class that redis-py has for it.
 _STATES = ("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY", "TRYAGAIN")
@@ -25,29 +25,33 @@ _STATE_ERRORS = {
 #: Comes before the answer to a command that was one of several.
 _PIPELINED = "of pipeline caused error: "
 
+#: Of kombu, what connects and publishes: the rest of it is used by Celery and by others for all sorts of things.
 _KOMBU = Path(kombu.__file__).parent
-#: What Celery and others use of kombu for all sorts of things.
-_KOMBU_UTILS = _KOMBU / "utils"
+_MODULES, _TRANSPORTS = {_KOMBU / "connection.py", _KOMBU / "messaging.py"}, _KOMBU / "transport"
 #: The function of kombu through which any error of a publish passes.
 _PASSES_ON = "_reraise_as_library_errors"
 
 
 def is_outage(error: Exception, connection: Connection) -> bool:
     """Return whether ``error``, met by a publish over ``connection``, is that of the broker or of the way to it."""
-    if isinstance(error, OperationalError) and isinstance(error.__cause__, Exception):
-        error = error.__cause__
-    if isinstance(error, _OF_THE_MESSAGE) or not _came_to_the_broker(error):
+    met = _unwrapped(error)
+    if isinstance(met, _OF_THE_MESSAGE) or not came_to_the_broker(error):
         return False
-    if isinstance(error, (OperationalError, OSError, *connection.connection_errors)):
+    if isinstance(met, (OperationalError, OSError, *connection.connection_errors)):
         return True
-    return type(error).__name__ in _STATE_ERRORS or str(error).rpartition(_PIPELINED)[2].startswith(_STATES)
+    return type(met).__name__ in _STATE_ERRORS or str(met).rpartition(_PIPELINED)[2].startswith(_STATES)
 
 
-def _came_to_the_broker(error: Exception) -> bool:
-    """Whether kombu met it, as it connected or published, and not what is asked before."""
-    return any(_publishes(frame.f_code) for frame, _ in traceback.walk_tb(error.__traceback__))
+def came_to_the_broker(error: Exception) -> bool:
+    """Return whether kombu met it, as it connected or published, and not what is asked before."""
+    return any(_publishes(frame.f_code) for frame, _ in traceback.walk_tb(_unwrapped(error).__traceback__))
+
+
+def _unwrapped(error: Exception) -> Exception:
+    cause = error.__cause__
+    return cause if isinstance(error, OperationalError) and isinstance(cause, Exception) else error
 
 
 def _publishes(code: CodeType) -> bool:
     path = Path(code.co_filename)
-    return path.is_relative_to(_KOMBU) and not path.is_relative_to(_KOMBU_UTILS) and code.co_name != _PASSES_ON
+    return code.co_name != _PASSES_ON and (path in _MODULES or path.is_relative_to(_TRANSPORTS))

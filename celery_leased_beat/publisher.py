@@ -19,7 +19,7 @@ from celery_leased_beat.engine import Intent
 from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.events import is_our_task
 from celery_leased_beat.headers import fire_header
-from celery_leased_beat.outages import is_outage
+from celery_leased_beat.outages import came_to_the_broker, is_outage
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Publisher:
     def publish(self, intent: Intent) -> None:
         """Enqueue the message of ``intent``. Raises ``BrokerError`` for the connection, anything else for this fire.
 
-        After an error the next publish opens a new connection, to the next of several brokers where this one is gone.
+        After an error of a broker the next publish opens a new connection, to the next one where several are given.
         """
         connection = self._connected()
         try:
@@ -63,10 +63,15 @@ class Publisher:
                 self._send(connection, intent)
         except Exception as error:
             outage = is_outage(error, connection)
-            self.close()
+            if came_to_the_broker(error):
+                self.close()
             if outage:
                 raise BrokerError(f"{type(error).__name__}: {error}") from error
             raise
+
+    def reach(self) -> None:
+        """Connect, where there is no connection. Raises ``BrokerError``."""
+        self._connected()
 
     def close(self) -> None:
         """Close the connection, where there is one; never opens one. It still knows which broker's turn it is."""

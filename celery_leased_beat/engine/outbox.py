@@ -84,15 +84,13 @@ class Outbox:
         if self._enqueued:
             return now
         if not self._waiting:
-            return None
+            return self._probe_at
         return self._probe_at or min(waiting.due or now for waiting in self._waiting)
 
     def replace(self, intents: Iterable[Intent]) -> None:
         """Begin a term: these, and nothing else, are to be enqueued."""
         self._waiting = deque(_Waiting(intent) for intent in intents)
         self._enqueued = []
-        if not self._waiting:
-            self._probe_at = None  # what can be tried next may be due in hours, and no lease is to be given up for it
 
     def add(self, intents: Iterable[Intent]) -> None:
         """Take intents that were just claimed."""
@@ -104,6 +102,8 @@ class Outbox:
             self._probe_at = min(self._probe_at, now + OUTAGE_PAUSE)
         if self._probe_at is None or self._probe_at <= now:
             self._publish(term, now)
+        if self._probe_at is not None and self._probe_at <= now and not self._waiting:
+            self._reach(now)
         self._commit(term)
 
     def _publish(self, term: Term, now: datetime) -> None:
@@ -122,6 +122,15 @@ class Outbox:
             self._note_outage(error, now)
         finally:
             self._waiting.extend(later)
+
+    def _reach(self, now: datetime) -> None:
+        """Probe the connection alone: the next fire may be due in hours, and no lease is to be given up for that."""
+        try:
+            self._dispatcher.reach()
+        except BrokerError as error:
+            self._note_outage(error, now)
+        else:
+            self._probe_at = None
 
     def _settle(self, term: Term, waiting: _Waiting, now: datetime) -> bool:
         """Try one intent; return whether it is done with, in one way or another."""
@@ -151,6 +160,7 @@ class Outbox:
 
     def _refused(self, term: Term, waiting: _Waiting, error: Exception, now: datetime) -> bool:
         self._probe_at = None  # after an outage the connection is a new one: it could be opened
+        self._trust.progressed()
         waiting.attempts += 1
         if waiting.attempts >= ATTEMPTS:
             self._abandon(term, waiting.intent, Outcome.FAILED, f"{type(error).__name__}: {error}")

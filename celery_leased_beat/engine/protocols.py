@@ -136,6 +136,9 @@ class Dispatcher(Protocol):
     def publish(self, intent: Intent) -> None:
         """Enqueue it, within a bounded time. Raises ``BrokerError`` for the connection, anything else for this fire."""
 
+    def reach(self) -> None:
+        """Connect to the broker, within a bounded time. Raises ``BrokerError``."""
+
 
 class Trust(Protocol):
     """What this replica may believe of its own lease, and what it tells the election in return."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from celery_leased_beat.errors import StoreError
 from celery_leased_beat.fires import from_milliseconds, to_milliseconds
 from celery_leased_beat.store.channel import Channel, ask
 from celery_leased_beat.store.keys import Keys
@@ -46,8 +47,12 @@ def read(channel: Channel, keys: Keys, since: datetime, entry: str | None = None
         (page,) = ask(channel, ("XRANGE", keys.history, start, "+", "COUNT", PAGE))
         for key, pairs in page:
             values = pairs if isinstance(pairs, dict) else dict(zip(pairs[::2], pairs[1::2], strict=True))
-            if entry is None or values["entry"] == entry:
-                yield _record(key, values)
+            try:
+                record = _record(key, values)
+            except (KeyError, ValueError) as error:
+                raise StoreError(f"{keys.history} has a record {key} that is not ours: {error!r}") from error
+            if entry in (None, record.entry):
+                yield record
         start = f"({page[-1][0]}" if len(page) == PAGE else ""
 
 

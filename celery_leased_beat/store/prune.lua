@@ -20,6 +20,9 @@ local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 
 local function remove(field)
     local length = string.match(field, '^%d+')
+    if not length then
+        return  -- not ours
+    end
     local name = string.sub(field, #length + 2, #length + 1 + length)
     redis.call('HDEL', KEYS[2], field)
     if redis.call('HGET', KEYS[3], name) == string.sub(field, #length + 3 + length) then

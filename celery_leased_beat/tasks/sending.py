@@ -19,6 +19,7 @@ from celery.result import denied_join_result
 from kombu.exceptions import OperationalError
 
 from celery_leased_beat.headers import envelope_header
+from celery_leased_beat.outages import came_to_the_broker
 from celery_leased_beat.tasks.compat import AnyTask
 
 T = TypeVar("T")
@@ -72,8 +73,9 @@ def confirmed(app: Celery, producer: Any = None) -> Iterator[dict[str, Any]]:
             channel.basic_publish = channel.basic_publish_confirm
         try:
             yield {"producer": given, "mandatory": True, "confirm_timeout": CONFIRMATION}
-        except Exception:
-            given.connection.collect()  # without a farewell, which a broker that blocks us would never answer
+        except Exception as error:
+            if came_to_the_broker(error):
+                given.connection.collect()  # without a farewell, which a broker that blocks us would never answer
             raise
 
 

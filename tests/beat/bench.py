@@ -25,6 +25,7 @@ class Tenure:
     lease: Lease
     held: Term | None = None
     refused: list[Term] = field(default_factory=list)
+    progress: int = 0
 
     def begin(self, **facts: object) -> Term:
         token = uuid4().hex
@@ -45,7 +46,8 @@ class Tenure:
         self.refused.append(term)
         self.held = None
 
-    def progressed(self) -> None: ...
+    def progressed(self) -> None:
+        self.progress += 1
 
 
 class Broker:
@@ -62,6 +64,10 @@ class Broker:
         if self.error:
             raise self.error
         self.received.append(intent)
+
+    def reach(self) -> None:
+        if self.error:
+            raise self.error
 
     def entries(self) -> list[str]:
         return [intent.fire.entry for intent in self.received]

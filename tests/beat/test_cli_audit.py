@@ -179,6 +179,15 @@ def test_a_trimmed_history_is_told_and_nothing_is_called_missing(shop: Shop, cli
     assert "not fired:" not in output
 
 
+def test_a_record_that_is_not_ours_is_an_error_and_no_finding(shop: Shop, client: redis.Redis) -> None:
+    shop.serve()
+    client.xadd(shop.history, {"what": "is this"})
+    result = shop.command()
+    assert result.exit_code == 2
+    assert "has a record" in result.stderr
+    assert "that is not ours" in result.stderr
+
+
 def test_after_a_flush_the_record_begins_anew(shop: Shop, client: redis.Redis) -> None:
     shop.serve()
     client.flushall()

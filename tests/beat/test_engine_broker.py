@@ -119,14 +119,22 @@ def test_a_refusal_in_an_outage_lets_one_fire_through_and_not_a_heap_of_them(ben
     wait_until(lambda: engine.turn(bench.now()) and {*others} <= {*bench.broker.entries()}, "a fire of each")
 
 
-def test_a_term_in_which_nothing_waits_begins_without_an_outage(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_outage_in_which_nothing_waits_ends_with_the_connection(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
     """Else a holder without a fire to try would give the lease up, again and again, until one is due."""
-    bench.tenure.begin()
+    term = bench.tenure.begin()
     engine = bench.engine(entry())
     bench.lose_broker(engine)
-    engine._outbox.replace([])
-    assert (engine._outbox.outage, engine._outbox.doubtful) == (False, True)
+    outbox = engine._outbox
+    outbox.replace([])
+    outbox.flush(term, bench.now() + SECOND)
+    assert outbox.outage
     bench.broker.error = None
+    due = outbox.next(bench.now())
+    assert due
+    outbox.flush(term, due)
+    assert (outbox.outage, outbox.doubtful) == (False, True)
     bench.turn_until(engine, 1)
     said = [message[:24] for message in caplog.messages if message.startswith("the broker is")]
     assert said == ["the broker is out of rea", "the broker is reached ag"]
@@ -194,6 +202,17 @@ def test_a_fire_that_is_refused_is_tried_ten_times_and_then_recorded_as_failed(
     assert client.hlen(bench.keys.intents) == 0
     lines = [message.split(": ")[0] for message in caplog.messages if message.startswith("the fire of bad at ")]
     assert [line.split(" ", 6)[-1] for line in lines] == ["was refused, it is tried again", "is failed"]
+
+
+def test_many_fires_that_are_refused_are_no_turn_without_progress(bench: Bench) -> None:
+    """To refuse them may take longer than a lease lasts."""
+    term = bench.tenure.begin()
+    engine = bench.engine(*(entry(f"bad {number}") for number in range(5)))
+    bench.broker.error = ValueError("cannot be encoded")
+    wait_until(lambda: (engine.turn(bench.now()), len(engine._outbox.intents) >= 5)[1], "refused fires")
+    before = bench.tenure.progress
+    engine._outbox.flush(term, bench.now() + 60 * SECOND)
+    assert bench.tenure.progress >= before + 5
 
 
 def test_a_clock_that_is_set_back_makes_no_wait_of_a_refused_fire_longer(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from amqp.exceptions import FrameSyntaxError
+from amqp.exceptions import FrameError, FrameSyntaxError
 from celery import Celery
 from kombu.exceptions import OperationalError
 
@@ -97,13 +97,27 @@ def test_a_message_that_cannot_be_sent_is_refused_and_the_broker_is_not_taken_fo
     assert received(app) == {fine.fire.id}
 
 
-def test_a_header_that_amqp_cannot_carry_is_refused(rabbit_app: Celery) -> None:
+@pytest.mark.parametrize(("header", "error"), [(uuid4(), FrameSyntaxError), ("long" * 50_000, FrameError)])
+def test_a_header_that_amqp_cannot_carry_is_refused(rabbit_app: Celery, header: Any, error: type[Exception]) -> None:
     publisher, fine = Publisher(rabbit_app, "publishing"), intent()
-    with pytest.raises(FrameSyntaxError):
-        publisher.publish(replace(intent(), options={"headers": {"tenant": uuid4()}}))
+    with pytest.raises(Exception) as caught:  # noqa: PT011
+        publisher.publish(replace(intent(), options={"headers": {"tenant": header}}))
+    assert error in (type(caught.value), type(caught.value.__cause__))
+    assert not isinstance(caught.value, BrokerError)
     publisher.publish(fine)
     publisher.close()
     assert received(rabbit_app) == {fine.fire.id}
+
+
+def test_what_is_refused_before_the_broker_is_asked_costs_no_connection(app: Celery, publisher: Publisher) -> None:
+    """Many such fires at once would take longer to connect than a lease lasts."""
+    app.conf.task_create_missing_queues = False
+    publisher.publish(intent())
+    connection = publisher._connection
+    assert connection
+    with pytest.raises(Exception, match="undefined"):
+        publisher.publish(replace(intent(), options={"queue": "undefined"}))
+    assert connection.connected
 
 
 def test_the_broker_that_is_there_is_found_among_several(app: Celery, broker: Broker) -> None:

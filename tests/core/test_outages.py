@@ -60,6 +60,8 @@ OF_THE_MESSAGE: list[Any] = [
     (REDIS, redis.NoPermissionError("this user has no permissions to access one of the keys")),
     (REDIS, ValueError("cannot be encoded")),
     (RABBIT, KeyError("no such codec")),
+    (RABBIT, amqp.FrameError("FRAME_ERROR - type 2, frame_too_large")),
+    (RABBIT, amqp.AMQPNotImplementedError("NOT_IMPLEMENTED - immediate=true")),
     (RABBIT, amqp.FrameSyntaxError("Table type b'headers' not handled by amqp.")),
     (RABBIT, amqp.NotFound("NOT_FOUND - no exchange 'gone'")),
     (RABBIT, amqp.MessageNacked()),

@@ -285,6 +285,13 @@ def test_a_removed_entry_is_kept_for_seven_days_from_its_absence(
     assert client.hkeys(keys.current) == [SYNC.name]
 
 
+def test_a_field_that_is_not_ours_keeps_no_replica_from_its_entries(
+    ledger: Ledger, term: Term, client: redis.Redis, keys: Keys
+) -> None:
+    client.hset(keys.state, "nonsense", "1 1 9 5")  # absent for longer than any is kept
+    assert SYNC in ledger.load(term, [SYNC], {}, resume=False).positions
+
+
 def test_an_entry_that_comes_back_is_absent_no_more(
     ledger: Ledger, term: Term, client: redis.Redis, keys: Keys, now: Callable[[], datetime]
 ) -> None:
