@@ -35,8 +35,10 @@ class Schedule(ScheduleBuilder):
             self._apps.add(app)
             for entry in self.entries.values():
                 _register(app, entry)
-            # Celery knows a sender by its address, which a later app may have: so the signal is checked again.
-            signals.import_modules.connect(self._discover, sender=app, weak=False)
+            # Celery knows a sender by its address, which a later app may have: so the signal is checked again. Older
+            # versions take one method of two objects for one receiver: so each schedule has an id of its own.
+            uid = f"celery_leased_beat.schedule.{id(self)}"
+            signals.import_modules.connect(self._discover, sender=app, weak=False, dispatch_uid=uid)
             signals.beat_init.connect(warn_of_plain_beat, dispatch_uid="celery_leased_beat")
         return self
 

@@ -12,7 +12,7 @@ from celery import Celery, signals
 
 import celery_leased_beat
 from celery_leased_beat import Events, LeasedTask, Runner, Schedule, Scheduler
-from celery_leased_beat.binding import schedule_for
+from celery_leased_beat.binding import registry, schedule_for
 from celery_leased_beat.errors import (
     DuplicateNameError,
     EventError,
@@ -226,6 +226,15 @@ def test_without_packages_and_without_django_there_is_nothing_to_find() -> None:
     Schedule(app).autodiscover()
     with pytest.raises(ScheduleError, match="Django"):
         import_modules(app)
+
+
+def test_modules_are_found_for_an_app_that_lies_where_one_was_that_is_gone(shop: list[Any]) -> None:
+    app = new_app()
+    Schedule(app).autodiscover([])
+    del registry.schedules[app]  # as if it were another one: signals know it by its address
+    Schedule(app).autodiscover(["shop_package"])
+    import_modules(app)
+    assert shop == [None]
 
 
 def test_an_error_in_a_module_ends_the_start(shop: list[Any]) -> None:
