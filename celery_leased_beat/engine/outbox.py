@@ -2,8 +2,9 @@
 
 An intent leaves in one of three ways: enqueued (committed), past its grace (skipped), refused ten times (failed). Two
 kinds of errors differ. One of the connection stops all publishing for a moment and holds new claims back, so that an
-outage ends in what ``catch_up`` and ``grace`` say and not in a heap of intents. One of a single fire (an argument that
-cannot be encoded, a queue that is refused) concerns that fire alone.
+outage ends in what ``catch_up`` and ``grace`` say and not in a heap of intents; after it one fire at a time is claimed,
+until a message has got through. One of a single fire (an argument that cannot be encoded, a queue that is refused)
+concerns that fire alone.
 """
 
 import logging
