@@ -42,11 +42,10 @@ def replicas(context: click.Context, as_json: bool) -> None:
 
 def _by_the_lease(members: tuple[Member, ...], holder: Holder | None) -> tuple[Member, ...]:
     """Return the records with the term of the one holder: a record may be a second old, or that of a dead holder."""
-    named = [member for member in members if holder is not None and member.replica == holder.replica]
-    holding = max(named, key=lambda member: holder is not None and member.term == holder.term, default=None)
-    return tuple(
-        replace(member, term=holder.term if holder is not None and member is holding else 0) for member in members
-    )
+    term = holder.term if holder else 0
+    named = [member for member in members if holder and member.replica == holder.replica]
+    holding = max(named, key=lambda member: member.term == term, default=None)
+    return tuple(replace(member, term=term if member is holding else 0) for member in members)
 
 
 def _headline(holder: Holder | None, seconds: float) -> str:

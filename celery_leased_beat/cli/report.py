@@ -86,10 +86,10 @@ def _findings(audit: Audit) -> Iterator[tuple[str, Sequence[str]]]:
     yield "missing", [_line(entry, span) for entry in entries for span in entry.missing]
     yield "doubled", [_twice(entry, doubled) for entry in entries for doubled in entry.doubled]
     yield "strange, these do not fit the timing", [_line(entry, span) for entry in entries for span in entry.strange]
-    others = {Outcome.FIRED, Gap.MISSING, Gap.PENDING, Gap.UNRECORDED}
-    yield "not fired", [_line(entry, span) for entry in entries for span in entry.spans if span.outcome not in others]
-    lost = [(entry, span) for entry in entries for span in entry.spans if span.outcome == Gap.UNRECORDED]
-    yield "not on record, fired or not", [_line(entry, span) for entry, span in lost]
+    lost, others = Gap.UNRECORDED, {Outcome.FIRED, Gap.MISSING, Gap.PENDING, Gap.UNRECORDED}
+    spans = [(entry, span) for entry in entries for span in entry.spans]
+    yield "not fired", [_line(entry, span) for entry, span in spans if span.outcome not in others]
+    yield "not on record, fired or not", [_line(entry, span) for entry, span in spans if span.outcome == lost]
     yield "notes", [f"{_name(entry)}: {note}" for entry in entries for note in entry.notes]
     yield "no longer in the schedule", [_name(entry) for entry in audit.removed]
 

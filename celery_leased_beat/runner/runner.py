@@ -85,7 +85,8 @@ class Runner:
         if self._stopped:
             return
         if self._replica is None:
-            self._served = served(self._app, self._schedule, self._settings)  # with what was added meanwhile
+            if not self._began:  # beat, which has added some meanwhile
+                self._served = served(self._app, self._schedule, self._settings)
             self._replica = Replica(self._app, self._served, self._settings)
             if self._stopped:  # by now
                 return

@@ -48,10 +48,10 @@ def read(channel: Channel, keys: Keys, since: datetime, entry: str | None = None
         for key, pairs in page:
             values = pairs if isinstance(pairs, dict) else dict(zip(pairs[::2], pairs[1::2], strict=True))
             try:
-                record = _record(key, values)
+                record = _record(key, values) if entry in (None, values["entry"]) else None
             except (KeyError, ValueError) as error:
                 raise StoreError(f"{keys.history} has a record {key} that is not ours: {error!r}") from error
-            if entry in (None, record.entry):
+            if record is not None:
                 yield record
         start = f"({page[-1][0]}" if len(page) == PAGE else ""
 

@@ -42,7 +42,7 @@ OUT_OF_REACH = 5
 
 #: Seconds that a last publish may take before the hard limit: as long as RabbitMQ may take to confirm it.
 HARD_LIMIT_MARGIN = 10
-#: With less than so many seconds left before the hard limit, a server that gives no answer is not asked once more.
+#: With less than so many seconds left before the hard limit, a server that gives no answer is asked nothing more.
 HARD_LIMIT_NEAR = 15
 
 _ROUTE = {"queue", "exchange", "routing_key"}
@@ -127,16 +127,13 @@ class LeasedTask(AnyTask):
         try:
             records = records_for(self.app)
             run = Run(str(request.id), records.markers, records.renewer)
-            twice = self._left() > HARD_LIMIT_NEAR
-            start = run.start(origin_of(request).delivery, request.retries, twice=twice)
+            start = run.start(origin_of(request).delivery, request.retries, twice=self._left() > HARD_LIMIT_NEAR)
         except (StoreError, SettingsError, SoftTimeLimitExceeded) as error:
-            elapsed = run.seconds if run is not None else 0.0
-            if run is not None and self._left(elapsed) > HARD_LIMIT_NEAR:
+            if run is not None and self._left(run.seconds) > HARD_LIMIT_NEAR:
                 run.pause()  # a start of which only the answer is late must not count as one that ended in nothing
-                elapsed = run.seconds
             silence_of(self.app).note(error)
             logger.debug("task %s[%s] is put off, its marker could not be asked", self.name, request.id)
-            raise put_off(self, OUT_OF_REACH, self._patience(elapsed)) from error
+            raise put_off(self, OUT_OF_REACH, self._patience(run.seconds if run else 0.0)) from error
         silence_of(self.app).end()
         if start.verdict is MarkerVerdict.OWN:
             return run

@@ -2,9 +2,7 @@
 
 import redis
 
-from celery_leased_beat.errors import BrokerError
 from tests.beat.bench import TICK, Bench, entry, grid
-from tests.nodes.waiting import wait_until
 
 
 def test_a_replica_that_resumes_after_a_flush_loses_and_doubles_nothing(bench: Bench, client: redis.Redis) -> None:
@@ -25,13 +23,8 @@ def test_a_term_that_goes_on_with_an_older_snapshot_loses_and_doubles_nothing(
     kept = {key: client.dump(key) for key in (bench.keys.state, bench.keys.history)}
     known = len(bench.outcomes())
     bench.turn_until(engine, 6)
-    bench.broker.error = BrokerError("out of reach")
-
-    def waits() -> bool:
-        engine.turn(bench.now())
-        return bool(client.hlen(bench.keys.intents))
-
-    wait_until(waits, "a fire that was claimed and not enqueued")
+    bench.lose_broker(engine)
+    assert client.hlen(bench.keys.intents), "a fire that was claimed and not enqueued"
     client.delete(bench.keys.intents)
     for key, value in kept.items():
         client.restore(key, 0, value, replace=True)
@@ -55,13 +48,8 @@ def test_a_fire_that_waits_for_the_broker_during_a_flush_is_enqueued_by_the_succ
     bench.tenure.begin()
     engine = bench.engine(entry(catch_up="all"))
     bench.turn_until(engine, 2)
-    bench.broker.error = BrokerError("out of reach")
-
-    def waits() -> bool:
-        engine.turn(bench.now())
-        return bool(client.hlen(bench.keys.intents))
-
-    wait_until(waits, "a fire that was claimed and not enqueued")
+    bench.lose_broker(engine)
+    assert client.hlen(bench.keys.intents), "a fire that was claimed and not enqueued"
     client.flushall()
     bench.tenure.begin(resumes=True, settling=TICK)
     engine.turn(bench.now())
