@@ -20,6 +20,7 @@ from celery_leased_beat.errors import BrokerError
 from celery_leased_beat.events import is_our_task
 from celery_leased_beat.headers import fire_header
 from celery_leased_beat.outages import came_to_the_broker, is_outage
+from celery_leased_beat.store import without_retries
 
 logger = logging.getLogger(__name__)
 
@@ -104,10 +105,15 @@ class Publisher:
         else:
             task.apply_async(**message)
 
+    def _bounds(self) -> dict[str, Any]:
+        """Return what keeps the transport within its time. A Sentinel that is dead must leave time for the next one."""
+        named = (self._app.conf.broker_transport_options or {}).get("sentinel_kwargs", {})
+        return {**_BOUNDED, "sentinel_kwargs": without_retries(named, connect=TIMEOUT / 4, answer=TIMEOUT / 4)}
+
     def _connected(self) -> Connection:
         """Return an open connection. Whatever keeps it from opening is the connection's error: a refused login too."""
         if self._connection is None:
-            self._connection = self._app.connection_for_write(connect_timeout=TIMEOUT, transport_options=dict(_BOUNDED))
+            self._connection = self._app.connection_for_write(connect_timeout=TIMEOUT, transport_options=self._bounds())
         try:
             self._connection.default_channel  # noqa: B018
         except Exception as error:

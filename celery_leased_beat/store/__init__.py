@@ -1,7 +1,7 @@
 """What is kept in Valkey: the lease, the roll of replicas, the ledger, the markers and the fan-out records."""
 
 from celery_leased_beat.store.address import address
-from celery_leased_beat.store.client import connect, dedicated
+from celery_leased_beat.store.client import connect, dedicated, without_retries
 from celery_leased_beat.store.clock import ServerClock, boottime
 from celery_leased_beat.store.connection import Connection
 from celery_leased_beat.store.eviction import eviction_policy
@@ -41,4 +41,5 @@ __all__ = [
     "connect",
     "dedicated",
     "eviction_policy",
+    "without_retries",
 ]

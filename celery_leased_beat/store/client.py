@@ -47,7 +47,7 @@ def _pool(server: Address, key: str, *, connect: float, answer: float) -> Connec
         "protocol": 2,
         "decode_responses": True,
         "encoding_errors": "replace",
-        **_without_retries(server.options, connect=connect, answer=answer),
+        **without_retries(server.options, connect=connect, answer=answer),
     }
     if server.sentinels:
         return _sentinel_pool(server, behaviour, connect=connect, answer=answer)
@@ -65,7 +65,7 @@ def _sentinel_pool(server: Address, behaviour: dict[str, Any], *, connect: float
         list(server.sentinels),
         min_other_sentinels=int(named.get("min_other_sentinels", 0)),
         # A sentinel that is dead must leave time for the next one and for the primary.
-        sentinel_kwargs=_without_retries(own, connect=connect / 4, answer=answer / 2),
+        sentinel_kwargs=without_retries(own, connect=connect / 4, answer=answer / 2),
     )
     pool: ConnectionPool = _sentinel.SentinelConnectionPool(
         named["master_name"], watchers, ssl=server.secure, **behaviour
@@ -77,13 +77,14 @@ def _cluster_pool(
     server: Address, behaviour: dict[str, Any], key: str, *, connect: float, answer: float
 ) -> ConnectionPool:
     # A node that is dead must leave time for the next one and for the owner.
-    own = {**behaviour, "ssl": server.secure, **_without_retries({}, connect=connect / 4, answer=answer / 2)}
+    own = {**behaviour, "ssl": server.secure, **without_retries({}, connect=connect / 4, answer=answer / 2)}
     owners = Owners(server.nodes, own, seconds=connect / 2)
     pool: ConnectionPool = _sentinel.SentinelConnectionPool(key, owners, ssl=server.secure, **behaviour)
     return pool
 
 
-def _without_retries(options: Mapping[str, Any], *, connect: float, answer: float) -> dict[str, Any]:
+def without_retries(options: Mapping[str, Any], *, connect: float, answer: float) -> dict[str, Any]:
+    """Return a client's ``options`` with one try of each call, and no longer waits (seconds) than these."""
     return {
         **options,
         **_unnamed(),
